@@ -1,0 +1,150 @@
+"""Claude Code's own record of its conversations: one JSON document per line, read only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from barry_cli.sessions import (
+    Done,
+    Failed,
+    Init,
+    SessionEvent,
+    Text,
+    TokenUsage,
+    ToolResult,
+    ToolUse,
+    UsageReported,
+)
+
+from barry_adapter_claude.places import conversation_file, conversation_files
+
+_INTERRUPTED = "[Request interrupted by user"
+
+
+class ClaudeTranscripts:
+    """Finds, lists and reads conversations."""
+
+    def find(self, harness_session_id: str, cwd: str, env: Mapping[str, str]) -> Path | None:
+        """Where a conversation of this folder is kept, or None when it isn't there."""
+        return conversation_file(harness_session_id, cwd, env)
+
+    def list(self, cwd: str, env: Mapping[str, str]) -> Iterator[str]:
+        """The ids of this folder's conversations, newest first."""
+        for path in conversation_files(cwd, env):
+            yield path.stem
+
+    def read(self, path: Path) -> Iterator[SessionEvent]:
+        """What happened, in order; lines that can't be read are passed over."""
+        reading = _Reading()
+        yield Init(harness_session_id=path.stem)
+        with path.open("rb") as lines:
+            for line in lines:
+                yield from reading.line(line)
+        yield from reading.end()
+
+
+class _Reading:
+    """What has to be remembered from one line to the next."""
+
+    def __init__(self) -> None:
+        self._in_turn = False
+        self._message = ""
+        self._usage: TokenUsage | None = None
+
+    def line(self, line: bytes) -> Iterator[SessionEvent]:
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            return
+        # What subagents did is kept in files of their own; meta lines are Claude Code's notes.
+        if not isinstance(row, dict) or row.get("isSidechain") or row.get("isMeta"):
+            return
+        message = row.get("message")
+        match row.get("type"):
+            case "user" if isinstance(message, dict) and not row.get("isCompactSummary"):
+                yield from self._user(message)
+            case "assistant" if isinstance(message, dict):
+                yield from self._assistant(message, failed=row.get("isApiErrorMessage") is True)
+            case "system" if row.get("subtype") == "turn_duration":
+                yield from self.end(row.get("durationMs"))
+
+    def _user(self, message: dict[str, Any]) -> Iterator[SessionEvent]:
+        blocks = _blocks(message)
+        texts = [_text(block) for block in blocks if block.get("type") == "text"]
+        if any(text.startswith(_INTERRUPTED) for text in texts):
+            yield from self.end()
+            return
+        if texts:
+            yield from self.end()
+            self._in_turn = True
+        for block in blocks:
+            if block.get("type") == "tool_result":
+                yield ToolResult(
+                    id=str(block.get("tool_use_id", "")),
+                    result=block.get("content"),
+                    error=True if block.get("is_error") else None,
+                )
+        for text in texts:
+            yield Text(text=text, role="user")
+
+    def _assistant(self, message: dict[str, Any], *, failed: bool) -> Iterator[SessionEvent]:
+        self._in_turn = True
+        if str(message.get("id", "")) != self._message:
+            yield from self._report()
+        self._message = str(message.get("id", ""))
+        self._usage = _usage(message.get("usage")) or self._usage
+        for block in _blocks(message):
+            match block.get("type"):
+                case "text" if failed:
+                    yield Failed(error=_text(block))
+                case "text":
+                    yield Text(text=_text(block), role="assistant")
+                case "tool_use":
+                    yield ToolUse(
+                        id=str(block.get("id", "")),
+                        tool=str(block.get("name", "")),
+                        input=block.get("input"),
+                    )
+
+    def end(self, milliseconds: object = None) -> Iterator[SessionEvent]:
+        """The end of a turn, if one is open."""
+        yield from self._report()
+        if self._in_turn:
+            yield Done(duration_ms=milliseconds if isinstance(milliseconds, int) else None)
+        self._in_turn = False
+
+    def _report(self) -> Iterator[SessionEvent]:
+        """A message stands on a line per block, each with the same usage: it is told once."""
+        if self._usage is not None:
+            yield UsageReported(id=self._message, usage=self._usage)
+        self._usage = None
+
+
+def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content or () if isinstance(block, dict)]
+
+
+def _text(block: dict[str, Any]) -> str:
+    return str(block.get("text", ""))
+
+
+def _usage(found: object) -> TokenUsage | None:
+    if not isinstance(found, dict):
+        return None
+
+    def count(name: str) -> int:
+        value = found.get(name)
+        return value if isinstance(value, int) else 0
+
+    return TokenUsage(
+        input=count("input_tokens"),
+        output=count("output_tokens"),
+        cached=count("cache_read_input_tokens"),
+        cache_write=count("cache_creation_input_tokens"),
+    )

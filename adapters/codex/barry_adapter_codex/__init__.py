@@ -1,0 +1,113 @@
+"""Codex CLI for Barry: what it is, what it needs, and what was shown to hold."""
+
+from barry_adapter_codex.launch import LABEL, VENDOR, plan
+from barry_adapter_codex.tools import GUARANTEES, NATIVE, NATIVE_TOOLS
+from barry_adapter_codex.transcript import Rollouts
+from barry_cli.adapters import (
+    Adapter,
+    Binary,
+    Evidence,
+    HarnessCapabilities,
+    Install,
+    LaunchMode,
+    Login,
+    Pin,
+    Requirements,
+    define_adapter,
+)
+
+BUILD = "0.171.0"
+"""The build that everything here was seen on."""
+
+adapter = define_adapter(
+    Adapter(
+        id="codex",
+        label=LABEL,
+        vendor=VENDOR,
+        bag=".",
+        native_tools=NATIVE_TOOLS,
+        transcript=Rollouts(),
+        capabilities=HarnessCapabilities(
+            endpoint="configurable",
+            mcp_transports=("stdio", "http"),
+            skills_mount="none",
+            system_prompt_format="preset-append",
+            tool_denial="native",
+            without_key="subscription-oauth",
+        ),
+        requirements=Requirements(
+            binary=Binary(
+                command="codex",
+                version_args=("--version",),
+                version_pattern=r"codex-cli (\d+\.\d+\.\d+\S*)",
+                pin=Pin(
+                    version=BUILD,
+                    enforced_by="check_for_update_on_startup=false; --no-daemon starts no updater",
+                ),
+                install=Install(fallback=f"npm install -g @openai/codex@{BUILD}"),
+            ),
+            platforms=("linux", "darwin"),
+            environment=(
+                "CODEX_HOME",
+                "CODEX_SQLITE_HOME",
+                "CODEX_CA_CERTIFICATE",
+                "CODEX_ACCESS_TOKEN",
+                "CODEX_API_KEY",
+                "OPENAI_API_KEY",
+                "OPENAI_ORGANIZATION",
+                "OPENAI_PROJECT",
+            ),
+            session_marks=(
+                "CODEX_THREAD_ID",
+                "CODEX_SESSION_ID",
+                "CODEX_TOOL_CALL_ID",
+                "CODEX_VERSION",
+                "CODEX_CI",
+                "CODEX_SANDBOX",
+                "CODEX_SANDBOX_NETWORK_DISABLED",
+                "CODEX_MANAGED_*",
+            ),
+            # The TUI logs in from its file alone: with only a key in the environment it asks.
+            login=Login(files=("$CODEX_HOME/auth.json", "~/.codex/auth.json")),
+        ),
+        options={
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "sandbox": {
+                    "enum": ["read-only", "workspace-write", "danger-full-access"],
+                    "description": "What Codex's own sandbox lets commands write to.",
+                },
+                "approvalPolicy": {
+                    "enum": ["on-request", "never"],
+                    "description": "Whether Codex may ask to go beyond its sandbox.",
+                },
+                "search": {
+                    "type": "boolean",
+                    "description": "Web search: live when true, off when false.",
+                },
+                "reasoningEffort": {
+                    "enum": ["none", "minimal", "low", "medium", "high", "xhigh"],
+                    "description": "How long the model thinks, where the model lets one choose.",
+                },
+            },
+        },
+        default_mode="guest",
+        modes={
+            "guest": LaunchMode(
+                guarantees=GUARANTEES,
+                verified_on=BUILD,
+                evidence=Evidence(
+                    check="checks:guest",
+                    proves="the TUI answers; with its shell denied a command has no effect, and "
+                    "the same command allowed has; the conversation is found and can be read",
+                ),
+                native=NATIVE,
+                platforms=("linux",),
+                plan=plan,
+            ),
+            "instrumented": None,
+            "hosted": None,
+        },
+    )
+)

@@ -1,0 +1,117 @@
+"""Codex's own tools, the switch that takes each away, and what has no switch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from barry_cli.adapters import Guarantees, NativeControl
+
+TUI_SERVER = "codex_tui"
+"""The MCP server that the TUI itself brings: its tools start and read other conversations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Tools that go together, and the arguments after which Codex no longer offers them."""
+
+    tools: tuple[str, ...]
+    args: tuple[str, ...] = ()
+    server: str | None = None
+    """The MCP server whose end it is, where no argument of its own is needed."""
+
+
+SWITCHES = (
+    Switch(("exec_command", "write_stdin"), ("--disable", "shell_tool")),
+    Switch(("view_image",), ("--disable", "view_image")),
+    Switch(("web_search",), ("-c", 'web_search="disabled"')),
+    Switch(("get_goal", "create_goal", "update_goal"), ("--disable", "goals")),
+    Switch(
+        ("request_user_input", "request_user_input_async"),
+        ("-c", "tools.experimental_request_user_input.enabled=false"),
+    ),
+    Switch(("sleep",), ("--disable", "sleep_tool")),
+    # `--disable multi_agent` is not enough: models of the gpt-6 line keep their agents.
+    Switch(
+        (
+            "spawn_agent",
+            "wait_agent",
+            "send_input",
+            "resume_agent",
+            "close_agent",
+            "send_message",
+            "followup_task",
+            "list_agents",
+            "interrupt_agent",
+        ),
+        ("-c", "agents.enabled=false"),
+    ),
+    Switch(
+        tuple(
+            f"mcp__{TUI_SERVER}__{name}"
+            for name in (
+                "create_thread",
+                "create_worktree",
+                "fork_thread",
+                "get_worktree_creation_status",
+                "list_archived_threads",
+                "list_threads",
+                "list_worktrees",
+                "read_thread",
+                "send_message_to_thread",
+                "set_thread_archived",
+                "set_thread_title",
+                "wait_threads",
+            )
+        ),
+        server=TUI_SERVER,
+    ),
+)
+
+_SCRIPT = "it only runs scripts that call the other tools, and goes without what they lose"
+_RESOURCES = "it comes with any MCP server and goes when none is left"
+
+UNCONTROLLED = {
+    "apply_patch": "its model brings it along and no setting takes it away; the options "
+    "sandbox=read-only and approvalPolicy=never make every patch fail",
+    "exec": _SCRIPT,
+    "wait": _SCRIPT,
+    "curr_time": "it only tells the time",
+    "tool_search": "it only finds the other tools",
+    "send_message_to_user_async": "it only shows text to the user",
+    "list_mcp_resources": _RESOURCES,
+    "list_mcp_resource_templates": _RESOURCES,
+    "read_mcp_resource": _RESOURCES,
+}
+"""Tools that no setting takes away, and why. What was tried is in the README."""
+
+NATIVE_TOOLS = (*(tool for switch in SWITCHES for tool in switch.tools), *UNCONTROLLED)
+
+NATIVE = NativeControl(
+    grantable=NATIVE_TOOLS,
+    inseparable=tuple(switch.tools for switch in SWITCHES if len(switch.tools) > 1),
+    uncontrolled=UNCONTROLLED,
+    operator_override="arguments after -- come last, so --search or another -c there wins over a "
+    "denial",
+)
+
+GUARANTEES = Guarantees(
+    capture="post-hoc",
+    delivery="none",
+    gating="static",
+    identity="none",
+    interrupt=False,
+    keeps_vendor_ui=True,
+    steer=False,
+)
+"""Identity is none although commands see CODEX_THREAD_ID: other tools' calls carry nothing."""
+
+
+def switches(denied: Iterable[str]) -> tuple[Switch, ...]:
+    """The switches that take these tools away, each once."""
+    names = {tool.casefold() for tool in denied}
+    return tuple(
+        switch
+        for switch in SWITCHES
+        if any(tool.casefold() in names for tool in switch.tools)
+    )

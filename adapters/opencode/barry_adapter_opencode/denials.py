@@ -1,0 +1,72 @@
+"""Switching opencode's tools off so that no settings switch them on again.
+
+opencode joins all rules in one list, the general ones, then those of the agent, each in the order
+in which they were written, and the last rule that fits decides. A rule that is merged into an
+existing key keeps that key's place, so a later ``"*": "allow"`` would win over it. Hence rules
+under keys that nobody else writes: they come last. ``bash**`` fits what ``bash`` fits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from barry_adapter_opencode.declared import AGENTS, WRITERS
+from barry_adapter_opencode.places import Defined
+
+from barry_cli.adapters import PlanDraft
+
+Rules = dict[str, Any]
+
+
+def rules(denied: Iterable[str], mark: str = "**") -> Rules:
+    """The rules that switch tools off."""
+    return dict.fromkeys((_permission(tool) + mark for tool in denied), "deny")
+
+
+def agent_rules(denied: list[str], user: Defined) -> Rules:
+    """Settings that repeat the rules for every agent, since an agent's own come after them."""
+    found: Rules = {
+        "agent": {name: {"permission": rules(denied)} for name in sorted({*AGENTS, *user.agents})}
+    }
+    if user.modes:
+        # opencode merges the older kind of agent over the newer: another key comes last again.
+        found["mode"] = {name: {"permission": rules(denied, "***")} for name in sorted(user.modes)}
+    return found
+
+
+def permission_variable(draft: PlanDraft, own: Rules) -> None:
+    """Put rules into the variable that opencode merges after every file, the user's own kept."""
+    if not own:
+        return
+    before = draft.inherited("OPENCODE_PERMISSION")
+    draft.env["OPENCODE_PERMISSION"] = json.dumps({**_read(draft, before), **own})
+
+
+def root_rules(roots: Iterable[str]) -> Rules:
+    """Rules that let opencode's tools reach these folders; other folders' rules stay."""
+    allowed = {f"{root.rstrip('/')}/*": "allow" for root in roots}
+    return {"external_director?": allowed} if allowed else {}
+
+
+def _read(draft: PlanDraft, text: str | None) -> Rules:
+    if text is None:
+        return {}
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        draft.warn("OPENCODE_PERMISSION holds no rules that can be read: it is left out")
+        return {}
+    return found
+
+
+def _permission(tool: str) -> str:
+    """Opencode's name for what a tool needs. A tool of an MCP server is ``server_tool`` there."""
+    if tool in WRITERS:
+        return "edit"
+    if tool.startswith("mcp__"):
+        return tool.removeprefix("mcp__").replace("__", "_", 1)
+    return tool

@@ -1,0 +1,137 @@
+"""How a launch of opencode is planned. No settings file is touched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from barry_adapter_opencode.conversation import conversation
+from barry_adapter_opencode.declared import GUARANTEES, LABEL, NATIVE, NATIVE_TOOLS, WRITERS
+from barry_adapter_opencode.denials import agent_rules, permission_variable, root_rules, rules
+from barry_adapter_opencode.places import (
+    Defined,
+    defined,
+    has_own_settings,
+    instructions,
+    read_jsonc,
+)
+from barry_adapter_opencode.routing import inherited_routes, route
+from barry_adapter_opencode.servers import servers
+from barry_adapter_opencode.settings import merged, plain, written
+from barry_cli.adapters import LaunchPlan, PlanDraft
+
+if TYPE_CHECKING:
+    from barry_cli.sessions import SessionConfig
+
+
+async def plan(config: SessionConfig) -> LaunchPlan:
+    """Plan a launch of opencode's own TUI. Raises BarryError for what must not go on as asked."""
+    with PlanDraft(LABEL, config, GUARANTEES) as draft:
+        denied = draft.denied(NATIVE_TOOLS, NATIVE)
+        strict = bool(draft.config.strict_mcp_config)
+        user = defined(config.env) if denied or strict else None
+        own: dict[str, Any] = {"autoupdate": False}
+        for part in (
+            _model(draft),
+            _denials(draft, denied, user),
+            _prompt(draft, without_project=bool(denied) or strict),
+            _servers(draft, user if strict else None),
+            _skills(draft),
+        ):
+            own = merged(own, part)
+        permission_variable(
+            draft, {**root_rules(draft.config.project_roots or ()), **rules(denied)}
+        )
+        if denied or strict:
+            _without_project(draft, "denied tools" if denied else "the choice of MCP servers")
+        agent = (draft.config.options or {}).get("agent")
+        if agent is not None:
+            draft.args += ["--agent", agent]
+        draft.env["OPENCODE_DISABLE_AUTOUPDATE"] = "1"
+        draft.env["OPENCODE_CONFIG_CONTENT"] = written(merged(_inherited(draft), own))
+        talk = conversation(draft)
+        return draft.finish("opencode", harness_session_id=talk.id, discover=talk.discover)
+
+
+def _model(draft: PlanDraft) -> dict[str, Any]:
+    endpoint, model, small = (
+        draft.config.endpoint,
+        draft.config.model,
+        draft.config.small_model,
+    )
+    if endpoint is not None:
+        return route(draft, endpoint, model, small)
+    if model is not None:
+        draft.args += ["--model", model]
+    found = inherited_routes(draft)
+    return found if small is None else {**found, "small_model": plain(small)}
+
+
+def _denials(draft: PlanDraft, denied: list[str], user: Defined | None) -> dict[str, Any]:
+    if not denied or user is None:
+        return {}
+    asked = {tool.casefold() for tool in draft.config.denied_tools or ()}
+    if set(WRITERS) & asked and not set(WRITERS) <= asked:
+        draft.warn("opencode turns edit, write and apply_patch on and off together: all are off")
+    if user.unreadable:
+        files = ", ".join(map(str, user.unreadable))
+        reason = f"{files} can't be read, and an agent defined there may have rules of its own"
+        draft.warn(f"the denied tools may not be held: {reason}")
+        draft.lower(reason, gating="none")
+    return agent_rules(denied, user)
+
+
+def _without_project(draft: PlanDraft, held: str) -> None:
+    """Leave the project's settings out: an agent or a plugin there could undo what was asked."""
+    draft.env["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
+    if has_own_settings(draft.config.cwd):
+        draft.warn(
+            f"this project's own opencode settings, agents and plugins are left out of the "
+            f"session, because they could undo {held}; its instruction files are kept"
+        )
+
+
+def _prompt(draft: PlanDraft, *, without_project: bool) -> dict[str, Any]:
+    files = instructions(draft.config.cwd) if without_project else []
+    text = draft.config.system_prompt
+    if text is not None:
+        files.append(draft.file("system-prompt.md", text))
+    return {"instructions": [plain(str(file)) for file in files]} if files else {}
+
+
+def _servers(draft: PlanDraft, user: Defined | None) -> dict[str, Any]:
+    """The servers asked for, and in strict sessions the user's own switched off."""
+    asked = servers(draft.config.mcp_servers)
+    for server in draft.config.mcp_servers.values():
+        draft.secrets += (server.env if server.type == "stdio" else server.headers).values()
+    off = {
+        plain(name): {"enabled": False}
+        for name in (sorted(user.servers) if user is not None else ())
+        if plain(name) not in asked
+    }
+    if user is not None and user.unreadable:
+        files = ", ".join(map(str, user.unreadable))
+        draft.warn(f"MCP servers of your own may be loaded too: {files} can't be read")
+    return {"mcp": {**off, **asked}} if asked or off else {}
+
+
+def _skills(draft: PlanDraft) -> dict[str, Any]:
+    folders = draft.config.plugin_dirs
+    if not folders:
+        return {}
+    draft.warn(
+        "opencode takes the plugin folders as folders of skills, in place of skills.paths in your "
+        "own settings; their other parts are left out"
+    )
+    return {"skills": {"paths": [plain(folder) for folder in folders]}}
+
+
+def _inherited(draft: PlanDraft) -> dict[str, Any]:
+    """Inline settings that the user's own environment carries already."""
+    before = draft.inherited("OPENCODE_CONFIG_CONTENT")
+    if before is None:
+        return {}
+    try:
+        return read_jsonc(before)
+    except (ValueError, RecursionError):
+        draft.warn("OPENCODE_CONFIG_CONTENT holds no settings that can be read: it is left out")
+        return {}

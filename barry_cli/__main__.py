@@ -1,0 +1,21 @@
+"""The door: what needs no command line is answered before anything heavy is imported."""
+
+import sys
+
+
+def main() -> int:
+    """Run ``barry`` with the process's arguments and give its exit code."""
+    arguments = sys.argv[1:]
+    if arguments in (["--version"], ["-V"]):
+        from barry_cli import __version__
+
+        sys.stdout.write(f"barry {__version__}\n")
+        sys.stdout.flush()
+        return 0
+    from barry_cli.cli.app import run
+
+    return run(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

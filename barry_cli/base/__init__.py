@@ -1,0 +1,1 @@
+"""Ground floor: paths, files, ids, processes, problems. Knows nothing of harnesses."""

@@ -1,0 +1,79 @@
+"""What is done to a command line before it is parsed, and the values that flags carry."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from barry_cli.base.problems import UsageProblem
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What came after the first ``--``: the harness's own arguments."""
+
+    words: tuple[str, ...] = ()
+
+
+def split(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """A command line cut at its first ``--``, with ``--resume`` alone spelt ``--resume=``.
+
+    An option whose value may be left out can't be declared, so it is made whole here.
+    """
+    if "--" in arguments:
+        at = arguments.index("--")
+        own, tail = arguments[:at], tuple(arguments[at + 1 :])
+    else:
+        own, tail = list(arguments), ()
+    for place, word in enumerate(own):
+        if word == "--resume":
+            following = own[place + 1] if place + 1 < len(own) else "-"
+            if following.startswith("-") or not following:
+                own[place] = "--resume="
+    return own, tail
+
+
+def wants_json(arguments: list[str]) -> bool:
+    """Whether failures, too, are to be told in JSON."""
+    return "--json" in arguments
+
+
+def no_tail(tail: object) -> None:
+    """Refuse words after ``--`` where no harness takes them."""
+    if isinstance(tail, Tail) and tail.words:
+        raise UsageProblem(
+            f"this verb takes nothing after --, and got: {' '.join(tail.words)}",
+            hint="leave out what comes after --",
+        )
+
+
+def options(pairs: list[str]) -> dict[str, object]:
+    """``KEY=JSON`` words as a mapping."""
+    found: dict[str, object] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not (key and equals):
+            raise UsageProblem(
+                f"--option {pair} is not KEY=JSON", hint='write it like --option name=\'"value"\''
+            )
+        try:
+            found[key] = json.loads(text)
+        except ValueError as error:
+            raise UsageProblem(
+                f"--option {key}: {text!r} is not JSON: {error}",
+                hint=f"a word is written with its quotes: --option '{key}=\"{text}\"'",
+            ) from error
+    return found
+
+
+def requirements(pairs: list[str]) -> dict[str, str]:
+    """``GUARANTEE=LEVEL`` words as a mapping."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, level = pair.partition("=")
+        if not (name and equals and level):
+            raise UsageProblem(
+                f"--require {pair} is not GUARANTEE=LEVEL", hint="write it like --require gating=static"
+            )
+        found[name] = level
+    return found

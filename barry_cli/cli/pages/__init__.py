@@ -1,0 +1,1 @@
+"""Manual pages and completions, made from the tree of verbs."""

@@ -1,0 +1,1 @@
+"""How results look: plain columns, one-line talk, JSON documents."""

@@ -1,0 +1,121 @@
+"""Lists of adapters and sessions, from plain rows: no model is built to show one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from barry_cli.cli.render.columns import columns, facts
+from barry_cli.cli.render.output import ago
+from barry_cli.launch.living import Living
+
+Row = Mapping[str, Any]
+
+
+def _modes(row: Row) -> list[str]:
+    modes = row.get("modes")
+    return [name for name, mode in modes.items() if mode] if isinstance(modes, dict) else []
+
+
+def adapters_document(found: Sequence[tuple[Row, str]]) -> dict[str, Any]:
+    """``{"schema": 1, "adapters": [...]}``: each record with its state."""
+    return {"schema": 1, "adapters": [{**row, "state": state} for row, state in found]}
+
+
+def adapters(found: Sequence[tuple[Row, str]]) -> str:
+    """The adapters for a person."""
+    if not found:
+        return "no adapter is installed; `barry adapter add claude` adds one that Barry ships\n"
+    rows = [
+        (
+            str(row["id"]),
+            str(row.get("label", "")),
+            str(row.get("version", "")),
+            ",".join(_modes(row)),
+            "experimental" if row.get("experimental") else "",
+            "" if state == "ok" else state,
+        )
+        for row, state in found
+    ]
+    table = columns(("ID", "HARNESS", "VERSION", "MODES", "", "STATE"), rows)
+    troubled = [str(row["id"]) for row, state in found if state != "ok"]
+    if troubled:
+        table += f"`barry adapter doctor {troubled[0]}` says what to do\n"
+    return table
+
+
+def _session(found: Living) -> dict[str, Any]:
+    row = found.row
+    return {
+        "id": row.id,
+        "adapter": row.adapter,
+        "mode": row.mode,
+        "state": found.state,
+        "handedOver": row.state == "handed_over",
+        "cwd": row.cwd,
+        "harnessSessionId": row.harness_session_id,
+        "harnessVersion": row.harness_version,
+        "guarantees": dict(row.guarantees),
+        "guaranteesUnverified": row.unverified,
+        "lowered": dict(row.lowered),
+        "warnings": list(row.warnings),
+        "resumedFrom": row.resumed_from,
+        "pid": row.pid,
+        "exitStatus": row.exit_status,
+        "exitSignal": row.exit_signal,
+        "createdAt": row.created_at,
+        "endedAt": row.ended_at,
+    }
+
+
+def sessions_document(found: Sequence[Living]) -> dict[str, Any]:
+    """``{"schema": 1, "sessions": [...]}``."""
+    return {"schema": 1, "sessions": [_session(each) for each in found]}
+
+
+def session_document(found: Living) -> dict[str, Any]:
+    """``{"schema": 1, "session": {...}}``."""
+    return {"schema": 1, "session": _session(found)}
+
+
+def _ending(found: Living) -> str:
+    row = found.row
+    if row.exit_signal is not None:
+        return f"{found.state} by signal {row.exit_signal}"
+    if row.exit_status is not None:
+        return f"{found.state} with {row.exit_status}"
+    return found.state
+
+
+def sessions(found: Sequence[Living]) -> str:
+    """The sessions for a person."""
+    if not found:
+        return "no session yet; `barry session launch ID` starts one\n"
+    rows = [
+        (each.row.id, each.row.adapter, each.row.mode, _ending(each), ago(each.row.created_at), each.row.cwd)
+        for each in found
+    ]
+    return columns(("ID", "ADAPTER", "MODE", "STATE", "STARTED", "FOLDER"), rows)
+
+
+def session(found: Living) -> str:
+    """One session for a person."""
+    row = found.row
+    promise = ", ".join(f"{name} {str(level).lower()}" for name, level in row.guarantees.items())
+    pairs = [
+        ("session", row.id),
+        ("adapter", f"{row.adapter} ({row.mode})"),
+        ("state", _ending(found)),
+        ("folder", row.cwd),
+        ("conversation", row.harness_session_id or "not known"),
+        ("build", row.harness_version or "not known"),
+        ("promised", promise + (" (unverified)" if row.unverified else "")),
+        ("started", f"{row.created_at} ({ago(row.created_at)})"),
+        ("ended", row.ended_at or "-"),
+        ("process", str(row.pid) if row.pid is not None else "-"),
+    ]
+    if row.resumed_from:
+        pairs.append(("goes on with", row.resumed_from))
+    pairs += [(f"{name} lowered", because) for name, because in row.lowered.items()]
+    pairs += [("warning", warning) for warning in row.warnings]
+    return facts(pairs)

@@ -1,0 +1,49 @@
+"""Talk to the person: always on stderr, so that stdout holds data alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TextIO
+
+_CODES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
+
+
+def coloured(stream: TextIO) -> bool:
+    """Whether colour is wanted on a stream: a terminal, and nothing that asks for none."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return stream.isatty()
+
+
+def style(text: str, name: str, stream: TextIO) -> str:
+    """The text in a style, where the stream shows styles."""
+    return f"\x1b[{_CODES[name]}m{text}\x1b[0m" if coloured(stream) else text
+
+
+def say(text: str) -> None:
+    """One line to the person."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+class Talk:
+    """What a launch has to say, said on stderr."""
+
+    def warn(self, text: str) -> None:
+        say(f"{style('warning:', 'yellow', sys.stderr)} {text}")
+
+    def note(self, text: str) -> None:
+        say(f"{style('note:', 'dim', sys.stderr)} {text}")
+
+
+def somebody_there() -> bool:
+    """Whether somebody is there to ask."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def confirm(question: str) -> bool:
+    """Ask for yes or no; no when nothing is answered."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,93 @@
+"""What a check gets to work with (the evidence of seed 000)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from barry_cli.contract.adapter import Adapter
+    from barry_cli.contract.levels import ModeId
+    from barry_cli.contract.plan import LaunchPlan
+
+
+class NotShown(AssertionError):
+    """A check did not see what it claims; the message says what it saw instead."""
+
+
+class Terminal(Protocol):
+    """A harness's TUI in a terminal of the check's own."""
+
+    def screen(self) -> str:
+        """The text now on the screen, line by line, without styling."""
+        ...
+
+    def wait_for(self, text: str, *, seconds: float = 60) -> str:
+        """Wait until the text is on the screen. Raises NotShown with the screen when it isn't."""
+        ...
+
+    def type(self, text: str) -> None:
+        """Send keys."""
+        ...
+
+    def close(self, *, seconds: float = 15) -> int | None:
+        """End it (TERM, then KILL) and give its exit code, or None when a signal ended it."""
+        ...
+
+
+class ScriptedModel(Protocol):
+    """A model on loopback that says what the check told it to."""
+
+    def url(self, api: str) -> str: ...
+    def script(self, rules: list[dict[str, object]]) -> None:
+        """Replace the script: rules of ``when`` and ``then``."""
+        ...
+
+    def texts(self) -> list[str]:
+        """User texts that arrived, oldest first."""
+        ...
+
+    def tool_results(self) -> list[str]:
+        """What tools answered, as the harness told the model, oldest first."""
+        ...
+
+    def offered_tools(self) -> list[str]:
+        """The tools named in the newest request that offered any."""
+        ...
+
+    def wait_for_text(self, text: str, *, seconds: float = 60) -> None:
+        """Wait until a request carries the text. Raises NotShown when none does."""
+        ...
+
+
+class ProofContext(Protocol):
+    """One run of one check: a fresh HOME and folder, a scripted model, and the launch itself."""
+
+    @property
+    def adapter(self) -> Adapter: ...
+    @property
+    def mode(self) -> ModeId: ...
+    @property
+    def home(self) -> Path: ...
+    @property
+    def cwd(self) -> Path: ...
+    @property
+    def key(self) -> str:
+        """A made-up key that the scripted model accepts."""
+        ...
+
+    @property
+    def model(self) -> ScriptedModel: ...
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The scrubbed environment that launches of this check start with."""
+        ...
+
+    async def launch(self, **config: object) -> tuple[LaunchPlan, Terminal]:
+        """Plan with these SessionConfig fields, and start the plan in a terminal."""
+        ...
+
+    def require(self, shown: bool, otherwise: str | Callable[[], str]) -> None:
+        """Raise NotShown with the sentence unless the thing was shown."""
+        ...

@@ -1,0 +1,1 @@
+"""A human drives: from what was asked for to a harness that runs in its own terminal UI."""

@@ -1,0 +1,135 @@
+"""Which sessions live, as far as this machine can tell, and how one is ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+from barry_cli.base.paths import Folders
+from barry_cli.base.problems import Refused
+from barry_cli.base.processes import ProcessIdentity, is_alive, send_signal
+from barry_cli.turns.store.sessions import SessionRow, Sessions
+
+State = Literal["starting", "running", "ended", "ended, status unknown"]
+
+STOP_SECONDS = 10.0
+"""How long a session that was asked to end may take before it is made to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Living:
+    """A session and what it is now, which its row alone can't say."""
+
+    row: SessionRow
+    state: State
+
+    @property
+    def lives(self) -> bool:
+        return self.state in ("running", "starting")
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """What became of a request to stop."""
+
+    id: str
+    was: State
+    ended: bool
+
+    @property
+    def text(self) -> str:
+        if self.was.startswith("ended"):
+            return "had already ended"
+        return "has ended" if self.ended else "still runs: it could not be ended"
+
+
+def _harness(row: SessionRow) -> ProcessIdentity | None:
+    if row.pid is None or row.pid_started is None:
+        return None
+    return ProcessIdentity(row.pid, row.pid_started)
+
+
+def _supervisor(row: SessionRow) -> ProcessIdentity | None:
+    if row.supervisor_pid is None or row.supervisor_started is None:
+        return None
+    return ProcessIdentity(row.supervisor_pid, row.supervisor_started)
+
+
+def state_of(row: SessionRow) -> State:
+    """What a session is now: a process that is gone can't be asked how it went."""
+    if row.state == "ended":
+        known = row.exit_status is not None or row.exit_signal is not None
+        return "ended" if known else "ended, status unknown"
+    harness = _harness(row)
+    if harness is None:
+        # A launch is "starting" for moments only; one that died there left this behind.
+        age = time.time() - _seconds(row.created_at)
+        return "starting" if age < 60 else "ended, status unknown"
+    return "running" if is_alive(harness) else "ended, status unknown"
+
+
+def _seconds(moment: str) -> float:
+    from datetime import datetime
+
+    return datetime.fromisoformat(moment).timestamp()
+
+
+def all_sessions(folders: Folders) -> list[Living]:
+    """Every session: live ones first, newest first within."""
+    found = [Living(row, state_of(row)) for row in Sessions(folders).all()]
+    return sorted(found, key=lambda each: not each.lives)
+
+
+def one_session(folders: Folders, prefix: str) -> Living:
+    """One session by id or prefix. Raises SessionNotFound."""
+    row = Sessions(folders).get(prefix)
+    return Living(row, state_of(row))
+
+
+def stop_session(folders: Folders, prefix: str) -> Stopped:
+    """End a session: TERM, and KILL when it doesn't end in time.
+
+    Only the very process that was recorded is signalled, by pid and start time; where Barry stays
+    beside it, Barry is asked and passes it on. Raises SessionNotFound, and Refused for a session
+    of another user.
+    """
+    found = one_session(folders, prefix)
+    row = found.row
+    if not found.lives:
+        return Stopped(row.id, found.state, True)
+    if row.owner_uid != os.getuid():
+        raise Refused(
+            f"session {row.id} belongs to another user",
+            hint="its owner can stop it",
+            details={"sessionId": row.id},
+        )
+    harness, supervisor = _harness(row), _supervisor(row)
+    if harness is None:
+        return Stopped(row.id, found.state, False)
+    asked = supervisor if supervisor is not None and is_alive(supervisor) else harness
+    send_signal(asked, signal.SIGTERM)
+    # The supervisor itself goes from TERM to KILL in this time; leave it a little more.
+    ended = _gone(harness, STOP_SECONDS + (3 if asked is not harness else 0))
+    if not ended:
+        send_signal(harness, signal.SIGKILL)
+        ended = _gone(harness, 5)
+    if ended and asked is not harness:
+        _gone(asked, 5)
+    sessions = Sessions(folders)
+    if ended and sessions.get(row.id).state != "ended":
+        from barry_cli.turns.store.sessions import now
+
+        sessions.change(row.id, state="ended", ended_at=now())
+    return Stopped(row.id, found.state, ended)
+
+
+def _gone(process: ProcessIdentity, seconds: float) -> bool:
+    give_up = time.monotonic() + seconds
+    while is_alive(process):
+        if time.monotonic() >= give_up:
+            return False
+        time.sleep(0.05)
+    return True

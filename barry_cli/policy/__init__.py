@@ -1,0 +1,1 @@
+"""Bounds and traits. Imported by the fast door: nothing is imported here."""

@@ -1,0 +1,86 @@
+"""The registry's file: ``adapters.json``, read as plain JSON, changed by one writer at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from barry_cli.base.files import lock, read_json, write_json
+from barry_cli.base.problems import StoreProblem
+
+if TYPE_CHECKING:
+    from barry_cli.base.paths import Folders
+
+SCHEMA = 1
+
+Row = dict[str, Any]
+"""One record as JSON holds it: camelCase keys, ``id`` always a text."""
+
+
+def read_rows(folders: Folders) -> list[Row]:
+    """The records, in the order they were first added; none when there is no file.
+
+    Raises StoreProblem for a file that can't be read or understood; it is left as it is.
+    """
+    path = folders.registry
+    try:
+        document = read_json(path)
+    except StoreProblem as problem:
+        raise _unusable(path, problem.message) from problem
+    except (ValueError, RecursionError) as error:
+        raise _unusable(path, f"{path} isn't the registry's JSON: {_line(error)}") from error
+    if document is None:
+        return []
+    return _rows(path, document)
+
+
+def update(folders: Folders, change: Callable[[list[Row]], list[Row]]) -> list[Row]:
+    """Replace the records by what ``change`` makes of them, while nobody else can.
+
+    What ``change`` raises passes through, and then nothing has changed. Returns the new records.
+    Raises StoreProblem as ``read_rows`` does, and when the file can't be written.
+    """
+    with lock(folders.registry):
+        rows = change(read_rows(folders))
+        write_json(folders.registry, {"schema": SCHEMA, "adapters": rows})
+    return rows
+
+
+def _rows(path: Path, document: object) -> list[Row]:
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or type(schema) is not int:
+        raise _unusable(path, f"{path} isn't a registry: it has no schema number")
+    if schema > SCHEMA:
+        raise StoreProblem(
+            f"{path} was written by a newer Barry (schema {schema}; this one knows {SCHEMA})",
+            hint=f"update Barry, or move the file aside ({_aside(path)}) "
+            "and add the adapters again",
+            details={"path": str(path)},
+        )
+    rows = document.get("adapters")
+    if schema != SCHEMA or not isinstance(rows, list):
+        raise _unusable(path, f"{path} isn't a registry: it has no list of adapters")
+    for place, row in enumerate(rows):
+        if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+            raise _unusable(path, f"{path} is damaged: adapter number {place + 1} has no id")
+    return rows
+
+
+def _unusable(path: Path, message: str) -> StoreProblem:
+    return StoreProblem(
+        message,
+        hint=f"move the file aside ({_aside(path)}) and add the adapters again; it was not changed",
+        details={"path": str(path)},
+    )
+
+
+def _aside(path: Path) -> str:
+    import shlex
+
+    return f"mv {shlex.quote(str(path))} {shlex.quote(str(path) + '.aside')}"
+
+
+def _line(error: BaseException) -> str:
+    text = str(error) or type(error).__name__
+    return text if len(text) <= 200 else text[:197] + "..."

@@ -1,0 +1,1 @@
+"""The terminal belongs to the harness: start it there, wait, and leave it as it was found."""

@@ -1,0 +1,1 @@
+"""Sessions and what happens in them, kept durably."""

@@ -1,0 +1,146 @@
+"""Opening ``barry.db``: settings, versions, migrations."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from barry_cli.base.files import lock
+from barry_cli.base.paths import ensure
+from barry_cli.base.problems import StoreProblem
+
+# Each entry brings the database from the version that is its place in the tuple to the next one.
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE session (
+        id TEXT PRIMARY KEY,
+        adapter TEXT NOT NULL,
+        mode TEXT NOT NULL,
+        cwd TEXT NOT NULL,
+        harness_session_id TEXT,
+        harness_version TEXT,
+        guarantees TEXT NOT NULL,
+        lowered TEXT NOT NULL,
+        unverified INTEGER NOT NULL,
+        warnings TEXT NOT NULL,
+        asked TEXT NOT NULL,
+        resumed_from TEXT,
+        owner_uid INTEGER NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('starting', 'running', 'handed_over', 'ended')),
+        pid INTEGER,
+        pid_started TEXT,
+        supervisor_pid INTEGER,
+        supervisor_started TEXT,
+        exit_status INTEGER,
+        exit_signal INTEGER,
+        created_at TEXT NOT NULL,
+        ended_at TEXT
+    ) STRICT;
+    CREATE INDEX session_by_time ON session (created_at);
+    CREATE INDEX session_by_conversation ON session (adapter, harness_session_id);
+    """,
+)
+VERSION = len(MIGRATIONS)
+
+
+def _aside(path: Path) -> str:
+    return f"move it aside (`mv {path} {path}.aside`) and run the command again to start a new one"
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """An open database of the present version, made or migrated where needed.
+
+    A migration first copies the file to ``<name>.v<old version>.backup``.
+    Raises StoreProblem when the file can't be read, is newer than this Barry, or is no database;
+    then the file is as it was.
+    """
+    ensure(path.parent)
+    try:
+        connection = _open(path)
+        try:
+            version = _version(connection)
+            if version > VERSION:
+                raise StoreProblem(
+                    f"{path} was written by a newer Barry (schema {version}, this one reads "
+                    f"{VERSION})",
+                    hint=f"update Barry, or {_aside(path)}",
+                    details={"path": str(path), "schema": version},
+                )
+            if version < VERSION:
+                with lock(path):
+                    _migrate(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.DatabaseError as error:
+        raise unreadable(path, error) from error
+    return connection
+
+
+def unreadable(path: Path, error: sqlite3.Error) -> StoreProblem:
+    """What the user is told when SQLite can't work with the file."""
+    full = isinstance(error, sqlite3.OperationalError) and "full" in str(error)
+    return StoreProblem(
+        f"{path} can't be used: {error}",
+        hint="free some disk space, then try again" if full else _aside(path),
+        details={"path": str(path)},
+    )
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    existed = path.exists()
+    connection = sqlite3.connect(path, isolation_level=None, timeout=10)
+    if not existed:
+        path.chmod(0o600)
+    connection.row_factory = sqlite3.Row
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=NORMAL",
+        "foreign_keys=ON",
+        "temp_store=MEMORY",
+        "journal_size_limit=67108864",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    version = _version(connection)  # another process may have been quicker
+    if version == VERSION:
+        return
+    if version > 0:
+        _back_up(connection, path.with_name(f"{path.name}.v{version}.backup"))
+    for number in range(version, VERSION):
+        with transaction(connection):
+            for statement in MIGRATIONS[number].split(";"):
+                if statement.strip():
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number + 1}")
+
+
+def _back_up(connection: sqlite3.Connection, to: Path) -> None:
+    copy = sqlite3.connect(to)
+    try:
+        connection.backup(copy)
+    finally:
+        copy.close()
+    to.chmod(0o600)
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """One write, whole or not at all. IMMEDIATE: a deferred one fails at once when contended."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")

@@ -1,0 +1,140 @@
+"""The rows of sessions: one for each launch, whoever drives it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from barry_cli.base.ids import matching, nearest
+from barry_cli.base.paths import Folders
+from barry_cli.base.problems import SessionNotFound
+from barry_cli.turns.store.database import connect, transaction, unreadable
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionRow:
+    """A session as it is recorded. Times are ISO 8601 in UTC; JSON columns are decoded."""
+
+    id: str
+    adapter: str
+    mode: str
+    cwd: str
+    guarantees: Mapping[str, Any]
+    asked: Mapping[str, Any]
+    """What the user asked for, so that a resume asks for the same."""
+    state: str
+    created_at: str
+    lowered: Mapping[str, str] = field(default_factory=dict)
+    unverified: bool = False
+    warnings: tuple[str, ...] = ()
+    harness_session_id: str | None = None
+    harness_version: str | None = None
+    resumed_from: str | None = None
+    owner_uid: int = 0
+    pid: int | None = None
+    pid_started: str | None = None
+    supervisor_pid: int | None = None
+    supervisor_started: str | None = None
+    exit_status: int | None = None
+    exit_signal: int | None = None
+    ended_at: str | None = None
+
+
+_JSON = ("guarantees", "lowered", "warnings", "asked")
+_COLUMNS = tuple(SessionRow.__dataclass_fields__)
+
+
+def now() -> str:
+    """This moment, as it is recorded."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Sessions:
+    """The session table of one Barry home. Each call is one transaction."""
+
+    def __init__(self, folders: Folders) -> None:
+        self._path = folders.database
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        connection = connect(self._path)
+        try:
+            yield connection
+        except sqlite3.Error as error:
+            raise unreadable(self._path, error) from error
+        finally:
+            connection.close()
+
+    def add(self, row: SessionRow) -> None:
+        """Record a new session."""
+        values = {name: getattr(row, name) for name in _COLUMNS}
+        values["owner_uid"] = os.getuid()
+        self._write(
+            f"INSERT INTO session ({', '.join(_COLUMNS)}) "
+            f"VALUES ({', '.join(':' + name for name in _COLUMNS)})",
+            values,
+        )
+
+    def change(self, session_id: str, **values: object) -> None:
+        """Set columns of one session."""
+        unknown = set(values) - set(_COLUMNS)
+        if unknown:
+            raise ValueError(f"no such column: {', '.join(sorted(unknown))}")
+        assignments = ", ".join(f"{name} = :{name}" for name in values)
+        self._write(f"UPDATE session SET {assignments} WHERE id = :_id", {**values, "_id": session_id})
+
+    def forget(self, session_id: str) -> None:
+        """Take back the row of a session that never started."""
+        self._write("DELETE FROM session WHERE id = :_id", {"_id": session_id})
+
+    def _write(self, statement: str, values: Mapping[str, object]) -> None:
+        encoded = {
+            name: json.dumps(value) if name in _JSON else value for name, value in values.items()
+        }
+        with self._connected() as connection, transaction(connection):
+            connection.execute(statement, encoded)
+
+    def all(self) -> list[SessionRow]:
+        """Every session, newest first; none when nothing was ever recorded."""
+        if not self._path.exists():
+            return []
+        with self._connected() as connection:
+            rows = connection.execute("SELECT * FROM session ORDER BY created_at DESC, id").fetchall()
+        return [_decoded(row) for row in rows]
+
+    def get(self, prefix: str) -> SessionRow:
+        """The session with this id or unique prefix.
+
+        Raises SessionNotFound, naming what was probably meant.
+        """
+        rows = {row.id: row for row in self.all()}
+        found = matching(prefix, rows)
+        if len(found) == 1 and prefix:
+            return rows[found[0]]
+        if found and prefix:
+            raise SessionNotFound(
+                f"{len(found)} sessions begin with {prefix}: {', '.join(found[:5])}",
+                hint="give more of the id",
+                details={"prefix": prefix, "sessions": found},
+            )
+        close = nearest(prefix, rows)
+        raise SessionNotFound(
+            f"there is no session {prefix}",
+            hint=f"did you mean {close}?" if close else "`barry session list` shows what there is",
+            details={"prefix": prefix},
+        )
+
+
+def _decoded(row: sqlite3.Row) -> SessionRow:
+    values = {name: row[name] for name in _COLUMNS}
+    for name in _JSON:
+        values[name] = json.loads(values[name])
+    values["warnings"] = tuple(values["warnings"])
+    values["unverified"] = bool(values["unverified"])
+    return SessionRow(**values)

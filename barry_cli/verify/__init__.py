@@ -1,0 +1,1 @@
+"""Running adapters' evidence on real binaries."""

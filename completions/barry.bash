@@ -1,0 +1,39 @@
+# bash completion for barry
+_barry() {
+  local current="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+  local path="" words="" at word
+  COMPREPLY=()
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    word="${COMP_WORDS[at]}"
+    [[ "$word" == "--" ]] && return
+    [[ "$word" == -* ]] && continue
+    if [[ -z "$path" ]]; then path="$word"
+    elif [[ "$path" =~ ^(adapter|session)$ ]]; then path="$path $word"; fi
+  done
+  case "$before" in
+    --cwd|--plugin-dir|--root) compopt -o nospace 2>/dev/null; COMPREPLY=($(compgen -d -- "$current")); return ;;
+  esac
+  case "$path" in
+    "") words="adapter completion doctor man session --version --help" ;;
+    "adapter") words="add check doctor list models remove show --help" ;;
+    "adapter add") words="--no-vet --yes --json --help" ;;
+    "adapter check") words="--json --help" ;;
+    "adapter doctor") words="--json --help" ;;
+    "adapter list") words="--json --help" ;;
+    "adapter models") words="--json --help" ;;
+    "adapter remove") words="--json --help" ;;
+    "adapter show") words="--json --help" ;;
+    "completion") words="--help" ;;
+    "doctor") words="--json --help" ;;
+    "man") words="--help" ;;
+    "session") words="launch list resume show stop --help" ;;
+    "session launch") words="--mode --model --cwd --root --env --option --plugin-dir --deny-tool --relax --require --allow-unverified-build --resume --last --pick --dry-run --supervise --json --help" ;;
+    "session list") words="--json --help" ;;
+    "session resume") words="--mode --model --root --env --option --plugin-dir --deny-tool --relax --require --allow-unverified-build --dry-run --supervise --json --help" ;;
+    "session show") words="--json --help" ;;
+    "session stop") words="--json --help" ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  [[ ${#COMPREPLY[@]} -eq 0 ]] && COMPREPLY=($(compgen -f -- "$current"))
+}
+complete -F _barry barry

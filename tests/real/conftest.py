@@ -1,0 +1,67 @@
+"""Real harness programs: their homes, and the table that closes the run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from harness import FIGURES, ROOT, Lab
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(item.path).parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.real)
+
+
+@pytest.fixture
+def lab(home: Path) -> Iterator[Callable[[str], Lab]]:
+    """Makes a Lab of a harness. Its folders are below the tree, not below /tmp, where some
+    harnesses behave otherwise."""
+    import shutil
+    import tempfile
+
+    cache = ROOT / ".harnesses" / "tmp"
+    cache.mkdir(parents=True, exist_ok=True)
+    made: list[Lab] = []
+    tops: list[Path] = []
+
+    def make(adapter_id: str) -> Lab:
+        top = Path(tempfile.mkdtemp(prefix=f"{adapter_id}-", dir=cache))
+        tops.append(top)
+        lab = Lab(adapter_id, top)
+        made.append(lab)
+        return lab
+
+    yield make
+    for lab in made:
+        lab.close()
+    for top in tops:
+        shutil.rmtree(top, ignore_errors=True)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not FIGURES:
+        return
+    terminalreporter.section("harnesses")
+    terminalreporter.write_line(f"{'harness':<10} {'version':<10} {'pinned':<10} model requests")
+    for name, figures in sorted(FIGURES.items()):
+        terminalreporter.write_line(
+            f"{name:<10} {figures.version:<10} {figures.pinned:<10} {figures.requests}"
+        )
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Another version than the pin, or no request at all, is a failed run."""
+    wrong = [
+        name
+        for name, figures in FIGURES.items()
+        if figures.version != figures.pinned or figures.requests == 0
+    ]
+    if wrong and exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
