@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from barry_cli.base.problems import AdapterRefused as AdapterRefused
     from barry_cli.base.problems import BarryError as BarryError
     from barry_cli.base.problems import HarnessVersionMismatch as HarnessVersionMismatch
+    from barry_cli.base.problems import Refused as Refused
+    from barry_cli.base.problems import UsageProblem as UsageProblem
     from barry_cli.contract.acp import AcpHarness as AcpHarness
     from barry_cli.contract.adapter import Adapter as Adapter
     from barry_cli.contract.adapter import Evidence as Evidence
@@ -50,8 +52,8 @@ if TYPE_CHECKING:
     from barry_cli.contract.requirements import Pin as Pin
     from barry_cli.contract.requirements import Requirements as Requirements
     from barry_cli.registry.adapters import Adapters as Adapters
-    from barry_cli.registry.adapters import Added as Added
     from barry_cli.registry.adapters import AddOptions as AddOptions
+    from barry_cli.registry.adapters import Added as Added
     from barry_cli.registry.adapters import VendorCodeLoaded as VendorCodeLoaded
     from barry_cli.registry.check import AdapterCheck as AdapterCheck
     from barry_cli.registry.check import check_adapter as check_adapter
@@ -100,12 +102,14 @@ else:
             "PlanDraft": "barry_cli.contract.draft",
             "Platform": "barry_cli.contract.levels",
             "ProofContext": "barry_cli.contract.proof",
+            "Refused": "barry_cli.base.problems",
             "Requirements": "barry_cli.contract.requirements",
             "ScriptedModel": "barry_cli.contract.proof",
             "SessionMode": "barry_cli.contract.adapter",
             "StartEngine": "barry_cli.contract.engine",
             "Terminal": "barry_cli.contract.proof",
             "TranscriptSource": "barry_cli.contract.adapter",
+            "UsageProblem": "barry_cli.base.problems",
             "Vendor": "barry_cli.contract.models",
             "VendorCode": "barry_cli.contract.models",
             "VendorCodeLoaded": "barry_cli.registry.adapters",

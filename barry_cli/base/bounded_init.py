@@ -61,7 +61,9 @@ def _execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
     raise failure
 
 
-def _start(argv: list[bytes], env: dict[bytes, bytes], cwd: bytes) -> tuple[int, bytes]:
+def _start(
+    argv: list[bytes], env: dict[bytes, bytes], cwd: bytes, control: int
+) -> tuple[int, bytes]:
     """Return the child's number and what went wrong, empty when the program is running."""
     reader, writer = os.pipe()  # Both close on exec: the end of the data means success.
     child = os.fork()
@@ -73,6 +75,8 @@ def _start(argv: list[bytes], env: dict[bytes, bytes], cwd: bytes) -> tuple[int,
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
+            # Told before the program has its first say: it might end this helper.
+            os.write(control, b"group %d\n" % os.getpid())
             if cwd:
                 os.chdir(cwd)
             what = b"program"
@@ -185,11 +189,11 @@ def main() -> None:
         # Only the socket ends a run; a handler, unlike "ignore", does not reach the program.
         signal.signal(number, lambda number, frame: None)
 
-    child, failure = _start(argv, env, cwd)
+    child, failure = _start(argv, env, cwd, control)
     for stream in (1, 2):  # The pipes must close when the run's own processes have gone.
         os.dup2(0, stream)
-    os.write(control, failure or b"started %d\n" % child)
     if failure:
+        os.write(control, failure)
         return
     status: int | None = None
     while True:

@@ -143,7 +143,7 @@ class _Run:
             raise OSError(int(number), os.strerror(int(number)), name)
         if "ended" not in report:
             # The helper is dead, so what it would have ended is ours: as much as is known of it.
-            _end_group(report.get("started"))
+            _end_group(report.get("group"))
             if not self.timed_out:
                 raise OSError(f"{self._argv[0]} could not be watched: its helper process ended")
         code = None if self.timed_out else int(report["ended"])

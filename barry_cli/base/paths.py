@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +41,11 @@ class Folders:
         return self.config / "config.toml"
 
     @property
+    def launches(self) -> Path:
+        """What plans keep for as long as their harness runs."""
+        return self.state / "launches"
+
+    @property
     def crashes(self) -> Path:
         """Logs of failures that Barry did not expect."""
         return self.state / "crashes"
@@ -58,8 +64,20 @@ def folders() -> Folders:
         data=platformdirs.user_data_path("barry"),
         state=platformdirs.user_state_path("barry"),
         cache=platformdirs.user_cache_path("barry"),
-        run=platformdirs.user_runtime_path("barry"),
+        run=_run(),
     )
+
+
+def _run() -> Path:
+    """The platform's folder for what lives as long as a login, else a short one of our own."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if runtime and os.path.isdir(runtime):
+        return Path(runtime) / "barry"
+    return _short_run()
+
+
+def _short_run() -> Path:
+    return Path(f"/tmp/barry-{os.getuid()}")  # noqa: S108 - who makes it checks whose it is
 
 
 def ensure(folder: Path) -> Path:
@@ -78,6 +96,23 @@ def ensure(folder: Path) -> Path:
     return folder
 
 
+def ensure_own(folder: Path) -> Path:
+    """``ensure``, and refuse a folder that others could have put there or can reach into.
+
+    Raises StoreProblem.
+    """
+    ensure(folder)
+    status = os.lstat(folder)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+        raise StoreProblem(
+            f"the folder {folder} is not yours alone: it is a link, another user's, or open to "
+            "others",
+            hint=f"remove it, or make it private: chmod 700 {folder}",
+            details={"path": str(folder)},
+        )
+    return folder
+
+
 # sun_path holds 108 bytes on Linux and 104 elsewhere, the closing NUL included.
 SOCKET_PATH_LIMIT = 107 if os.uname().sysname == "Linux" else 103
 
@@ -86,4 +121,4 @@ def socket_folder() -> Path:
     """The folder that sockets go to: ``run``, or a short one when ``run`` is too long a path."""
     run = folders().run
     longest = len(os.fsencode(run / ("x" * 12 + ".sock")))
-    return run if longest <= SOCKET_PATH_LIMIT else Path(f"/tmp/barry-{os.getuid()}")
+    return run if longest <= SOCKET_PATH_LIMIT else _short_run()

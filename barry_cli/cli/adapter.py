@@ -8,9 +8,7 @@ import typer
 
 from barry_cli.cli.arguments import no_tail
 
-app = typer.Typer(
-    help="Which harnesses Barry knows.", no_args_is_help=True, rich_markup_mode=None
-)
+app = typer.Typer(help="Which harnesses Barry knows.", no_args_is_help=True, rich_markup_mode=None)
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 
@@ -52,9 +50,16 @@ def add(
             for warning in verdict.warnings:
                 talk.warn(warning)
             problems = verdict.problems
-        if not problems and foreign and not yes and somebody_there():
-            if not confirm(f"Add it? Its code will run with your rights at every launch of {adapter.id}."):
-                problems = ["you did not say yes"]
+        if (
+            not problems
+            and foreign
+            and not yes
+            and somebody_there()
+            and not confirm(
+                f"Add it? Its code will run with your rights at every launch of {adapter.id}."
+            )
+        ):
+            problems = ["you did not say yes"]
         return problems
 
     added = asyncio.run(registry.add_with_changes(package, AddOptions(vet=approve)))
@@ -68,7 +73,7 @@ def add(
 def list_(context: typer.Context, json: Json = False) -> None:
     """The installed adapters, and whether their code is still what was recorded."""
     no_tail(context.obj)
-    from barry_cli.cli.render import rows
+    from barry_cli.cli.render import adapter_rows as rows
     from barry_cli.cli.render.output import write, write_json
     from barry_cli.registry.adapters import Adapters
 
@@ -88,8 +93,7 @@ def show(
 ) -> None:
     """One adapter: what it can do, what it promises in each mode, and what shows it."""
     no_tail(context.obj)
-    import asyncio
-
+    from barry_cli.base.waiting import result_of
     from barry_cli.cli.render import adapters as render
     from barry_cli.cli.render.output import write, write_json
     from barry_cli.launch.models import other_program
@@ -98,7 +102,7 @@ def show(
     registry = Adapters()
     record = registry.record(adapter_id)
     state = registry.state(record)
-    binary = asyncio.run(other_program(registry, record.id)) if state == "ok" else None
+    binary = result_of(lambda: other_program(registry, record.id)) if state == "ok" else None
     if json:
         write_json(render.record_document(record, state, binary))
     else:

@@ -54,7 +54,7 @@ def options(pairs: list[str]) -> dict[str, object]:
         key, equals, text = pair.partition("=")
         if not (key and equals):
             raise UsageProblem(
-                f"--option {pair} is not KEY=JSON", hint='write it like --option name=\'"value"\''
+                f"--option {pair} is not KEY=JSON", hint="write it like --option name='\"value\"'"
             )
         try:
             found[key] = json.loads(text)
@@ -73,7 +73,8 @@ def requirements(pairs: list[str]) -> dict[str, str]:
         name, equals, level = pair.partition("=")
         if not (name and equals and level):
             raise UsageProblem(
-                f"--require {pair} is not GUARANTEE=LEVEL", hint="write it like --require gating=static"
+                f"--require {pair} is not GUARANTEE=LEVEL",
+                hint="write it like --require gating=static",
             )
         found[name] = level
     return found

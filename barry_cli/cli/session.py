@@ -19,7 +19,9 @@ app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="One JSON document; failures in JSON, too.")]
 ModeFlag = Annotated[
     str | None,
-    typer.Option("--mode", metavar="guest|instrumented", help="Who rules on what the harness does."),
+    typer.Option(
+        "--mode", metavar="guest|instrumented", help="Who rules on what the harness does."
+    ),
 ]
 ModelFlag = Annotated[
     str | None, typer.Option("--model", metavar="V/M", help="The model, as vendor/model.")
@@ -27,7 +29,9 @@ ModelFlag = Annotated[
 CwdFlag = Annotated[str | None, typer.Option("--cwd", metavar="D", help="The folder to start in.")]
 RootFlag = Annotated[
     list[str] | None,
-    typer.Option("--root", metavar="D", help="Another folder that the agent may reach; again for more."),
+    typer.Option(
+        "--root", metavar="D", help="Another folder that the agent may reach; again for more."
+    ),
 ]
 EnvFlag = Annotated[
     list[str] | None,
@@ -43,7 +47,9 @@ PluginFlag = Annotated[
 ]
 DenyFlag = Annotated[
     list[str] | None,
-    typer.Option("--deny-tool", metavar="TOOL", help="One of the harness's own tools to switch off."),
+    typer.Option(
+        "--deny-tool", metavar="TOOL", help="One of the harness's own tools to switch off."
+    ),
 ]
 RelaxFlag = Annotated[
     bool, typer.Option("--relax", help="Let the harness load its own MCP servers, too.")
@@ -83,12 +89,16 @@ def launch(
     allow_unverified_build: UnverifiedFlag = False,
     resume: Annotated[
         str | None,
-        typer.Option("--resume", metavar="[SESSION]", help="Go on with a session; alone: pick one."),
+        typer.Option(
+            "--resume", metavar="[SESSION]", help="Go on with a session; alone: pick one."
+        ),
     ] = None,
     last: Annotated[
         bool, typer.Option("--last", help="Go on with the harness's last conversation here.")
     ] = False,
-    pick: Annotated[bool, typer.Option("--pick", help="Pick a conversation in the harness.")] = False,
+    pick: Annotated[
+        bool, typer.Option("--pick", help="Pick a conversation in the harness.")
+    ] = False,
     dry_run: DryRunFlag = False,
     supervise: SuperviseFlag = False,
     json: Json = False,
@@ -119,7 +129,9 @@ def launch(
 @app.command()
 def resume(
     context: typer.Context,
-    session: Annotated[str, typer.Argument(metavar="SESSION", help="A session, or a unique prefix.")],
+    session: Annotated[
+        str, typer.Argument(metavar="SESSION", help="A session, or a unique prefix.")
+    ],
     mode: ModeFlag = None,
     model: ModelFlag = None,
     root: RootFlag = None,
@@ -159,11 +171,11 @@ def resume(
 
 
 def _launch(request: LaunchRequest, *, dry_run: bool, json: bool) -> None:
-    import asyncio
     import gc
     import os
 
     from barry_cli.base.paths import folders
+    from barry_cli.base.waiting import result_of
     from barry_cli.cli.render.talk import Talk
     from barry_cli.launch.prepare import prepare
     from barry_cli.launch.start import require_terminal, start
@@ -173,7 +185,7 @@ def _launch(request: LaunchRequest, *, dry_run: bool, json: bool) -> None:
     registry = Adapters(home)
     if not dry_run:
         require_terminal(registry.record(request.adapter).id)
-    prepared = asyncio.run(prepare(request, home, registry, os.environ))
+    prepared = result_of(lambda: prepare(request, home, registry, os.environ))
     if dry_run:
         from barry_cli.cli.render import plans
         from barry_cli.cli.render.output import write, write_json
@@ -198,7 +210,7 @@ def list_(context: typer.Context, json: Json = False) -> None:
     """The sessions: those that live first, then newest first."""
     no_tail(context.obj)
     from barry_cli.base.paths import folders
-    from barry_cli.cli.render import rows
+    from barry_cli.cli.render import session_rows as rows
     from barry_cli.cli.render.output import write, write_json
     from barry_cli.launch.living import all_sessions
 
@@ -218,7 +230,7 @@ def show(
     """One session: where it runs or ran, what it was promised, how it ended."""
     no_tail(context.obj)
     from barry_cli.base.paths import folders
-    from barry_cli.cli.render import rows
+    from barry_cli.cli.render import session_rows as rows
     from barry_cli.cli.render.output import write, write_json
     from barry_cli.launch.living import one_session
 
@@ -243,7 +255,9 @@ def stop(
 
     stopped = stop_session(folders(), session)
     if json:
-        write_json({"schema": 1, "sessionId": stopped.id, "was": stopped.was, "ended": stopped.ended})
+        write_json(
+            {"schema": 1, "sessionId": stopped.id, "was": stopped.was, "ended": stopped.ended}
+        )
     else:
         write(f"{stopped.id} {stopped.text}\n")
     raise typer.Exit(0 if stopped.ended else 1)
@@ -257,7 +271,9 @@ def _mode(word: str | None) -> ModeId | None:
             return mode
     if word is None:
         return None
-    raise UsageProblem(f"there is no mode {word}", hint="the modes of a launch: guest, instrumented")
+    raise UsageProblem(
+        f"there is no mode {word}", hint="the modes of a launch: guest, instrumented"
+    )
 
 
 def _tail(context: typer.Context) -> tuple[str, ...]:

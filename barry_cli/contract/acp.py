@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from barry_cli.contract.adapter import Mode
 
 
@@ -10,7 +12,7 @@ class AcpHarness(Mode):
 
     command: str
     args: tuple[str, ...] = ()
-    env: dict[str, str] = {}
+    env: dict[str, str] = Field(default_factory=dict)
     ask_mode: str | None = None
     """The agent's own mode in which it asks before it acts, to be forced before the first prompt;
     None when it starts in one."""

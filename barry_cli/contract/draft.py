@@ -7,14 +7,12 @@ adapter never looked at becomes a warning, and a guarantee can only go down, wit
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
-from barry_cli.base.paths import ensure, folders
+from barry_cli.base.paths import ensure_own, folders
 from barry_cli.contract.adapter import NativeControl
 from barry_cli.contract.guarantees import Guarantees, lowered
 from barry_cli.contract.native import disallowed_tools
@@ -49,10 +47,10 @@ class _Watched:
 
     def __init__(self, config: SessionConfig) -> None:
         self._config = config
-        self._read: set[str] = set()
+        self.names_read: set[str] = set()
 
     def __getattr__(self, name: str) -> object:
-        self._read.add(name)
+        self.names_read.add(name)
         value: object = getattr(self._config, name)
         return value
 
@@ -85,6 +83,8 @@ class PlanDraft:
         trace: TracebackType | None,
     ) -> None:
         if error is not None:
+            import shutil
+
             for folder in self._folders:
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -133,7 +133,11 @@ class PlanDraft:
 
     def folder(self) -> Path:
         """A new private folder (0700) that the launcher removes when the harness has ended."""
-        made = Path(tempfile.mkdtemp(prefix="launch-", dir=ensure(folders().run)))
+        import tempfile
+
+        where = ensure_own(folders().launches)
+        sweep(where)
+        made = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=where))
         self._folders.append(made)
         return made
 
@@ -158,7 +162,7 @@ class PlanDraft:
         for name, called in _CALLED.items():
             value = getattr(self._config, name)
             asked = value not in (None, (), [], {})
-            if asked and name not in self._watched._read:
+            if asked and name not in self._watched.names_read:
                 self.warn(f"{self.label} can't be given {called} in this mode: that is left out")
         return LaunchPlan(
             command=command,
@@ -176,6 +180,17 @@ class PlanDraft:
         )
 
 
-def variables(env: Mapping[str, str | None]) -> dict[str, str]:
-    """The variables that are set, for callers that want no None."""
-    return {name: value for name, value in env.items() if value is not None}
+def sweep(where: Path) -> None:
+    """Remove what launches left behind whose Barry was killed: nobody else will."""
+    import shutil
+
+    for folder in where.iterdir():
+        pid = folder.name.partition("-")[0]
+        if not pid.isdecimal():
+            continue
+        try:
+            os.kill(int(pid), 0)
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            continue

@@ -12,7 +12,8 @@ from barry_cli.contract.plan import Command
 @dataclass(frozen=True, kw_only=True)
 class EngineSpec:
     """Not a command line: the adapter knows how to build one, but not which port is free or where
-    this machine keeps its sockets."""
+    this machine keeps its sockets.
+    """
 
     kind: str
     session_id: str

@@ -31,18 +31,16 @@ class Guarantees(Data):
 
 def raised(over: Guarantees, by: Guarantees) -> list[str]:
     """The fields in which ``by`` promises more than ``over``."""
-    found = [
-        kind
-        for kind in ORDER
-        if stronger(kind, getattr(by, kind), getattr(over, kind))
-    ]
+    found = [kind for kind in ORDER if stronger(kind, getattr(by, kind), getattr(over, kind))]
     found += [flag for flag in ("interrupt", "steer") if getattr(by, flag) > getattr(over, flag)]
     return found
 
 
 def changed(before: Guarantees, after: Guarantees) -> list[str]:
     """The fields in which two promises differ."""
-    return [name for name in type(before).model_fields if getattr(before, name) != getattr(after, name)]
+    return [
+        name for name in type(before).model_fields if getattr(before, name) != getattr(after, name)
+    ]
 
 
 def lowered(guarantees: Guarantees, **levels: object) -> Guarantees:
@@ -64,7 +62,9 @@ def satisfies(guarantees: Guarantees, required: Mapping[str, str]) -> dict[str, 
         field = name.replace("keepsVendorUi", "keeps_vendor_ui")
         if field in ORDER:
             if least not in ORDER[field]:
-                raise ValueError(f"{name} has no level {least}; its levels: {', '.join(ORDER[field])}")
+                raise ValueError(
+                    f"{name} has no level {least}; its levels: {', '.join(ORDER[field])}"
+                )
             if stronger(field, least, getattr(guarantees, field)):
                 missing[name] = getattr(guarantees, field)
         elif field in ("interrupt", "steer", "keeps_vendor_ui"):

@@ -37,7 +37,8 @@ def disallowed_tools(
     config: SessionConfig, native_tools: Sequence[str], native: NativeControl | None = None
 ) -> list[str]:
     """The tools that a session must refuse: every native tool that isn't allowed, then the
-    caller's other denials."""
+    caller's other denials.
+    """
     allowed = set(allowed_native(config, native_tools, native))
     refused = [tool for tool in native_tools if tool not in allowed]
     known = {tool.casefold() for tool in native_tools}

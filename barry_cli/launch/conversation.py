@@ -131,9 +131,7 @@ def place(request: LaunchRequest, row: SessionRow | None) -> tuple[str, str | No
     else:
         cwd = row.cwd
     if not os.path.isdir(cwd):
-        raise UsageProblem(
-            f"the folder {cwd} does not exist", hint="give --cwd a folder that does"
-        )
+        raise UsageProblem(f"the folder {cwd} does not exist", hint="give --cwd a folder that does")
     if not os.access(cwd, os.X_OK):
         raise UsageProblem(f"the folder {cwd} can't be entered", hint="mend its permissions")
     note = f"in {cwd}, where it was started" if row is not None and cwd != here else None

@@ -53,7 +53,9 @@ def choose_mode(adapter: Adapter, asked: ModeId | None, *, restricted: bool) -> 
     for candidate in reversed(_LAUNCHED):
         mode = _launch_mode(adapter, candidate)
         if mode is not None:
-            return Chosen(candidate, mode, f"{candidate} mode, since the default has no terminal UI")
+            return Chosen(
+                candidate, mode, f"{candidate} mode, since the default has no terminal UI"
+            )
     raise ModeNotOffered(
         f"{adapter.label} offers no mode with a terminal UI today",
         hint=f"`barry adapter show {adapter.id}` shows what it offers",

@@ -7,7 +7,6 @@ build, model, native tools, plan, promise.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +14,13 @@ from typing import TYPE_CHECKING
 
 from barry_cli.base.ids import nearest, new_id
 from barry_cli.base.paths import Folders
-from barry_cli.base.problems import BarryError, GuaranteeNotMet, Refused, UsageProblem
+from barry_cli.base.problems import (
+    BarryError,
+    GuaranteeNotMet,
+    HarnessCannotRun,
+    Refused,
+    UsageProblem,
+)
 from barry_cli.contract.adapter import Adapter, LaunchMode
 from barry_cli.contract.guarantees import Guarantees, changed, raised, satisfies
 from barry_cli.contract.levels import ModeId
@@ -84,6 +89,10 @@ class Prepared:
 
 def discard(plan: LaunchPlan) -> None:
     """Remove the folders that a plan made, spawned or not."""
+    if not plan.tmp_dirs:
+        return
+    import shutil
+
     for folder in plan.tmp_dirs:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -113,15 +122,17 @@ async def prepare(
     plugin_dirs = _existing("--plugin-dir", request.plugin_dirs)
     options = _options(request, adapter)
     cut, warnings = _environment(request, record, registry, folders, base_env)
-    program, because, version, unverified = _program(adapter, chosen.mode, request, cut, folders)
-    endpoint = await route(adapter, request.model, registry, cut.values)
-    continued = find_conversation(request, adapter, row, cwd, cut.values)
+    program = _program(adapter, chosen.mode, request, cut, folders)
+    warnings += program.warnings
+    passed = program.env
+    endpoint = await route(adapter, request.model, registry, passed)
+    continued = find_conversation(request, adapter, row, cwd, passed)
     session_id = new_id()
     config = configure_harness_session(
         SessionConfig(
             session_id=session_id,
             cwd=cwd,
-            env=cut.values,
+            env=passed,
             allowed_native_tools=adapter.native_tools,
             denied_tools=denied,
             endpoint=endpoint,
@@ -139,25 +150,26 @@ async def prepare(
     plan = await make_plan(adapter, chosen.mode, config)
     try:
         _check_denials(adapter, denied, plan)
-        _require(request, plan.guarantees, plan.lowered, unverified)
+        _require(request, plan.guarantees, plan.lowered, program.unverified)
     except BaseException:
         discard(plan)
         raise
-    env = environment.apply(cut.values, plan.env)
+    env = environment.apply(passed, plan.env)
+    own = plan.command == adapter.requirements.binary.command
     return Prepared(
         session_id=session_id,
         request=request,
         adapter=adapter,
         mode_id=chosen.id,
         mode=chosen.mode,
-        program=program if plan.command == adapter.requirements.binary.command else plan.command,
-        chosen_because=because,
-        version=version,
+        program=program.path if own else plan.command,
+        chosen_because=program.why if own else "named by the adapter's plan",
+        version=program.version,
         cwd=plan.cwd or cwd,
         env=env,
         dropped=tuple(name for name in cut.dropped if name not in env),
         plan=plan,
-        unverified=unverified,
+        unverified=program.unverified,
         warnings=(*warnings, *plan.warnings, *_lowered_as_text(plan)),
         notes=tuple(notes),
         resumed=continued.session,
@@ -346,37 +358,62 @@ def _environment(
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """What will run, and what is known of it."""
+
+    path: str
+    why: str
+    version: str | None
+    unverified: bool
+    """Whether the mode's promise was never shown on this build or platform."""
+    env: dict[str, str]
+    warnings: list[str]
+
+
 def _program(
     adapter: Adapter,
     mode: LaunchMode,
     request: LaunchRequest,
     cut: environment.Environment,
     folders: Folders,
-) -> tuple[str, str, str | None, bool]:
-    """The program, why it was chosen, its version, and whether the mode's promise is unverified."""
+) -> _Program:
     not_shown_here = mode.platforms is not None and sys.platform not in mode.platforms
     doubtful = not_shown_here or adapter.experimental is not None
     if mode.build == "bundled":
-        return sys.executable, "carried by the adapter", mode.verified_on, doubtful
-    from barry_cli.registry.binaries import find_binary
-    from barry_cli.registry.builds import judge, require_family
-    from barry_cli.registry.probes import probe
+        why = "carried by the adapter"
+        return _Program(sys.executable, why, mode.verified_on, doubtful, cut.values, [])
+    from barry_cli.registry.binaries import find_binary, reachable
+    from barry_cli.registry.builds import require_family
+    from barry_cli.registry.probes import PATIENT_SECONDS, enough, probe
 
     binary = adapter.requirements.binary
     found = find_binary(binary, cut.values)
-    seen = probe(binary, found.path, cut.values, folders=folders)
-    if seen.version is None:
-        from barry_cli.base.problems import HarnessCannotRun
-
+    env = reachable(cut.values, found.path)
+    seen = probe(binary, found.path, enough(env), seconds=PATIENT_SECONDS, folders=folders)
+    if not seen.ran:
         raise HarnessCannotRun(
-            f"{found.path} did not say its version: {seen.why_not}",
+            f"{found.path} can't be run: {seen.why_not}",
             hint=f"`barry adapter doctor {adapter.id}` looks closer",
             details={"adapterId": adapter.id, "binary": found.path},
         )
-    judged = judge(seen.version, mode.verified_on, binary.pin)
-    if judged == "mismatch" and not request.allow_unverified_build:
-        require_family(adapter.id, found.path, seen.version, mode.verified_on, binary.pin)
-    return found.path, found.why, seen.version, doubtful or judged != "verified"
+    judged = require_family(
+        adapter.id,
+        found.path,
+        seen.version,
+        mode.verified_on,
+        binary.pin,
+        allow_unverified=request.allow_unverified_build,
+    )
+    unknown = f"the build of {found.path} is not known: {seen.why_not}"
+    return _Program(
+        path=found.path,
+        why=found.why,
+        version=seen.version,
+        unverified=doubtful or judged == "unverified",
+        env=env,
+        warnings=[unknown] if judged == "unknown" else [],
+    )
 
 
 def _check_denials(adapter: Adapter, denied: tuple[str, ...], plan: LaunchPlan) -> None:
@@ -412,5 +449,3 @@ def _require(
             hint="install the verified build, or pass --allow-unverified-build to take it as it is",
             details={"required": dict(request.require)},
         )
-
-

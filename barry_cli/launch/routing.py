@@ -46,7 +46,7 @@ async def route(
         raise Refused(
             f"no installed adapter says where {vendor}'s models are reached"
             + (f" ({broken[0]})" if broken else ""),
-            hint=f"install an adapter that carries {vendor}, or use one of {adapter.vendor}'s models",
+            hint=f"install an adapter that carries {vendor}, or use {adapter.vendor}'s models",
             details={"adapterId": adapter.id, "model": model},
         )
     check_endpoint(adapter, endpoint)

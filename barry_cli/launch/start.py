@@ -46,7 +46,9 @@ def start(prepared: Prepared, folders: Folders, reporter: Reporter) -> Ended:
         for warning in prepared.warnings:
             reporter.warn(warning)
         if prepared.dropped:
-            reporter.note(f"{len(prepared.dropped)} variables of your environment were not passed on")
+            reporter.note(
+                f"{len(prepared.dropped)} variables of your environment were not passed on"
+            )
         if prepared.needs_parent:
             return _stay(prepared, sessions, reporter)
         _hand_over(prepared, sessions)

@@ -58,6 +58,17 @@ def find_binary(binary: Binary, env: Mapping[str, str]) -> Found:
     )
 
 
+def reachable(env: Mapping[str, str], path: str) -> dict[str, str]:
+    """The environment with the program's own folder last on PATH: a script that a version manager
+    keeps beside its interpreter finds that interpreter.
+    """
+    folder = os.path.dirname(path)
+    parts = [part for part in env.get("PATH", "").split(os.pathsep) if part]
+    if folder in parts:
+        return dict(env)
+    return {**env, "PATH": os.pathsep.join([*parts, folder])}
+
+
 def cannot_run(path: str) -> str | None:
     """Why a file can't be started, or None. Raises FileNotFoundError when nothing is there."""
     try:

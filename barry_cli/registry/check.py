@@ -52,12 +52,13 @@ def check_adapter(
     adapter's own functions come from.
     """
     ledger = Ledger()
+    # By its type: what an object says of its own class may be anything.
+    kind = type(adapter)
     if ledger.hold(
-        isinstance(adapter, Adapter),
-        f"the adapter is of type {type(adapter).__name__}, not Adapter",
+        issubclass(kind, Adapter), f"the adapter is of type {kind.__name__}, not Adapter"
     ):
         name = package.__name__ if isinstance(package, ModuleType) else package
-        _check(ledger, adapter, bag_manifest, name)
+        ledger.part("the adapter", _check, ledger, adapter, bag_manifest, name)
     return AdapterCheck(ledger.checked, ledger.problems)
 
 
@@ -69,14 +70,19 @@ def _check(
 ) -> None:
     ledger.part("id", _identity, ledger, adapter)
     ledger.part("native_tools", _native_tools, ledger, adapter)
-    capabilities = declared(ledger, "capabilities", adapter, HarnessCapabilities)
-    requirements = declared(ledger, "requirements", adapter, Requirements)
+    capabilities = ledger.part(
+        "capabilities", _declared, ledger, "capabilities", adapter, HarnessCapabilities
+    )
+    requirements = ledger.part(
+        "requirements", _declared, ledger, "requirements", adapter, Requirements
+    )
     if capabilities is not None:
         ledger.part("capabilities", _capabilities, ledger, capabilities)
     if requirements is not None:
         ledger.part("requirements", _requirements, ledger, requirements)
     modes = ledger.part("modes", _modes, ledger, adapter) or {}
-    tools = names(getattr(adapter, "native_tools", ()))
+    tools = ledger.part("native_tools", _tools, adapter) or ()
+    experimental = ledger.part("experimental", _is_experimental, adapter) or False
     for mode_id, mode in modes.items():
         ledger.part(
             f"modes.{mode_id}",
@@ -87,7 +93,7 @@ def _check(
             hosted=modes.get("hosted"),
             requirements=requirements,
             native_tools=tools,
-            experimental=_filled(getattr(adapter, "experimental", None)),
+            experimental=experimental,
             package=package,
         )
     ledger.part("models", _models, ledger, adapter)
@@ -97,16 +103,16 @@ def _check(
     ledger.part("bag", check_bag, ledger, adapter, bag, tools)
 
 
-def declared(ledger: Ledger, place: str, holder: object, kind: type[Model]) -> Model | None:
+def _declared(ledger: Ledger, place: str, holder: object, kind: type[Model]) -> Model | None:
     """A declaration as it should be, or None after naming all that is wrong with it.
 
     Validated once more, because a model can be built without being looked at.
     """
-    return as_declared(ledger, place, getattr(holder, place, None), kind)
+    return _as_declared(ledger, place, getattr(holder, place, None), kind)
 
 
-def as_declared(ledger: Ledger, place: str, value: object, kind: type[Model]) -> Model | None:
-    """``declared`` for a value at hand."""
+def _as_declared(ledger: Ledger, place: str, value: object, kind: type[Model]) -> Model | None:
+    """``_declared`` for a value at hand."""
     if not ledger.hold(
         isinstance(value, kind), f"{place} is of type {type(value).__name__}, not {kind.__name__}"
     ):
@@ -133,11 +139,16 @@ def _plain(value: object) -> object:
     return value
 
 
-def names(value: object) -> tuple[str, ...]:
-    """The texts among a sequence's items; none for anything else."""
+def _tools(adapter: Adapter) -> tuple[str, ...]:
+    """The native tools that are names; none where there is no sequence of them."""
+    value: object = adapter.native_tools
     if not isinstance(value, tuple | list):
         return ()
     return tuple(each for each in value if isinstance(each, str))
+
+
+def _is_experimental(adapter: Adapter) -> bool:
+    return _filled(adapter.experimental)
 
 
 def _filled(value: object) -> bool:
@@ -251,7 +262,7 @@ def _modes(ledger: Ledger, adapter: Adapter) -> dict[ModeId, Mode]:
         if modes[mode_id] is None:
             continue
         kind = SessionMode if mode_id == "hosted" else LaunchMode
-        mode = as_declared(ledger, f"modes.{mode_id}", modes[mode_id], kind)
+        mode = _as_declared(ledger, f"modes.{mode_id}", modes[mode_id], kind)
         if mode is not None:
             offered[mode_id] = mode
     answers = [modes.get(mode_id) for mode_id in MODE_IDS]
@@ -282,7 +293,7 @@ def _models(ledger: Ledger, adapter: Adapter) -> None:
     ):
         return
     for place, each in enumerate(models):
-        model = as_declared(ledger, f"offered_models[{place}]", each, OfferedModel)
+        model = _as_declared(ledger, f"offered_models[{place}]", each, OfferedModel)
         if model is None:
             continue
         try:
@@ -314,7 +325,7 @@ def _vendor_code(ledger: Ledger, adapter: Adapter) -> None:
     ledger.hold(whole, "vendor_code.vendors must be a tuple of Vendor")
     known: list[str] = []
     for place, each in enumerate(vendors if isinstance(vendors, tuple | list) else ()):
-        vendor = as_declared(ledger, f"vendor_code.vendors[{place}]", each, Vendor)
+        vendor = _as_declared(ledger, f"vendor_code.vendors[{place}]", each, Vendor)
         if vendor is None:
             continue
         ledger.hold(vendor.id not in known, f"vendor_code.vendors names {vendor.id} twice")

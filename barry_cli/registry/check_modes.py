@@ -93,13 +93,15 @@ def evidence_problem(check: str, packages: list[str]) -> str | None:
         return f"{check!r} is not written module:function"
     if not all(part.isidentifier() for part in module.split(".")):
         return f"{module!r} is not the name of a module"
-    failures: list[str] = []
+    absent, failures = [], []
     for full in _candidates(module, packages):
         try:
             function = getattr(importlib.import_module(full), name, None)
         except ModuleNotFoundError as error:
-            missing = error.name == full
-            failures.append(f"there is no module {full}" if missing else describe(error))
+            if error.name and f"{full}.".startswith(f"{error.name}."):
+                absent.append(f"there is no module {full}")
+            else:
+                failures.append(f"{full} can't be loaded: {describe(error)}")
             continue
         except (Exception, SystemExit) as error:
             return f"{full} can't be loaded: {describe(error)}"
@@ -109,7 +111,8 @@ def evidence_problem(check: str, packages: list[str]) -> str | None:
             return f"{full}:{name} is not an async function of one argument, the ProofContext"
         else:
             return None
-    return failures[0] if failures else f"{module} is outside the adapter's package"
+    outside = f"{module} is outside the adapter's package"
+    return next(iter((*failures, *absent, outside)))
 
 
 def _candidates(module: str, packages: list[str]) -> list[str]:

@@ -61,6 +61,8 @@ async def examine(package: Package, *, seconds: float) -> Examined:
         return _refused(package, f"it can't be loaded in a process of its own: {error}")
     if document is None:
         return _refused(package, _ended(finished, seconds))
+    if not document:
+        return _refused(package, "its answer can't be read: something else was written over it")
     problems = [str(problem) for problem in document["problems"]]
     if finished.stdout.strip():
         problems.append(
@@ -127,16 +129,18 @@ def _environment() -> dict[str, str]:
 
 
 def _read(answer: IO[bytes]) -> dict[str, Any] | None:
-    """The child's answer, or None when it left none that can be understood."""
+    """The child's answer; None when it left none, empty when it can't be understood."""
     answer.seek(0)
     text = answer.read(LIMIT_ANSWER + 1)
+    if not text:
+        return None
     try:
-        document = json.loads(text) if 0 < len(text) <= LIMIT_ANSWER else None
+        document = json.loads(text) if len(text) <= LIMIT_ANSWER else None
     except (ValueError, RecursionError):
-        return None
+        return {}
     if not isinstance(document, dict) or not isinstance(document.get("problems"), list):
-        return None
-    return document if isinstance(document.get("checked"), int) else None
+        return {}
+    return document if isinstance(document.get("checked"), int) else {}
 
 
 def _ended(finished: Finished, seconds: float) -> str:

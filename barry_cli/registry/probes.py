@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from barry_cli.base.processes import Finished
 
 SECONDS = 5.0
+PATIENT_SECONDS = 15.0
+"""How long a person who starts a harness waits for its first answer: some need 6 s when cold."""
 """How long a program may take to answer."""
 AT_ONCE = 16
 """How many programs are asked side by side."""
@@ -54,6 +56,8 @@ class Probe:
     seconds: float
     """How long it took to get the answer."""
     cached: bool = False
+    ran: bool = True
+    """Whether it ran and ended well, even if what it said holds no version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +160,8 @@ def _conclude(
     took = time.monotonic() - began
     version = None if finished.timed_out else _version(binary, finished)
     if version is None:
-        return Probe(path, None, _why_not(finished, env, seconds), took)
+        ran = not finished.timed_out and finished.returncode == 0
+        return Probe(path, None, _why_not(finished, env, seconds), took, ran=ran)
     if stamp is not None and stamp == _stamp(path):  # not replaced while it answered
         _remember(binary, path, stamp, version, folders)
     return Probe(path, version, None, took)
@@ -228,7 +233,7 @@ def _not_started(path: str, error: OSError | ValueError, began: float) -> Probe:
     else:
         words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         why = f"can't be started: {words}"
-    return Probe(path, None, why, time.monotonic() - began)
+    return Probe(path, None, why, time.monotonic() - began, ran=False)
 
 
 # --- the cache: only a cache, so nothing about it is ever an error ---

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ def read_rows(folders: Folders) -> list[Row]:
         raise _unusable(path, problem.message) from problem
     except (ValueError, RecursionError) as error:
         raise _unusable(path, f"{path} isn't the registry's JSON: {_line(error)}") from error
-    if document is None:
+    if document is None and not os.path.lexists(path):  # the text "null" is no registry
         return []
     return _rows(path, document)
 

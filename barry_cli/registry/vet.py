@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from barry_cli.base.paths import Folders, folders
 from barry_cli.base.problems import HarnessCannotRun, HarnessNotFound
 from barry_cli.contract.adapter import Adapter
-from barry_cli.registry.binaries import find_binary
+from barry_cli.registry.binaries import find_binary, reachable
 from barry_cli.registry.builds import judge
 from barry_cli.registry.login import check_login
-from barry_cli.registry.probes import enough, probe
+from barry_cli.registry.probes import PATIENT_SECONDS, enough, probe
 
 
 @dataclass
@@ -28,7 +28,8 @@ async def vet(
     adapter: Adapter, *, env: Mapping[str, str] | None = None, home: Folders | None = None
 ) -> Verdict:
     """Look for the program, its build and a login. A missing or unrunnable program is a problem;
-    another build and a missing login are warnings."""
+    another build and a missing login are warnings.
+    """
     env = os.environ if env is None else env
     verdict = Verdict()
     needs = adapter.requirements
@@ -45,9 +46,15 @@ async def vet(
     except (HarnessNotFound, HarnessCannotRun) as problem:
         verdict.problems.append(f"{problem}; {problem.hint}" if problem.hint else str(problem))
         return verdict
-    seen = probe(needs.binary, found.path, enough(env), folders=home or folders())
+    asked = reachable(enough(env), found.path)
+    seen = probe(
+        needs.binary, found.path, asked, seconds=PATIENT_SECONDS, folders=home or folders()
+    )
+    if not seen.ran:
+        verdict.problems.append(f"{found.path} can't be run: {seen.why_not}")
+        return verdict
     if seen.version is None:
-        verdict.problems.append(f"{found.path} did not say its version: {seen.why_not}")
+        verdict.warnings.append(f"the build of {found.path} is not known: {seen.why_not}")
         return verdict
     judged = judge(seen.version, needs.binary.pin.version, needs.binary.pin)
     if judged == "unverified":

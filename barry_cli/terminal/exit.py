@@ -16,7 +16,7 @@ class Ended:
     signal: int | None
     """The signal that ended it."""
     forwarded: int | None
-    """The first TERM or HUP that was sent to Barry and passed on."""
+    """The first TERM or HUP that was sent to Barry, which passes it on."""
     fault: Exception | None = None
     """What `on_start` or `on_tick` raised; the one at fault was not called again."""
 

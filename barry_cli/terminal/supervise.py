@@ -137,6 +137,8 @@ class _Job:
 
     def _ended(self, status: int) -> Ended:
         code = os.waitstatus_to_exitcode(status)
+        # Sent to the whole group, a signal may have ended the harness before it was seen here.
+        self._note(self._signals.wait(0))
         forwarded = self._signals.forwarded
         if code < 0:
             return Ended(None, -code, forwarded, self._fault)
@@ -154,10 +156,13 @@ class _Job:
     def _pass_on(self, numbers: Sequence[signal.Signals]) -> None:
         for number in numbers:
             os.kill(self._child, number)  # Not yet waited for: the number is still its own.
-            if number not in ENDING:
-                continue
-            os.kill(self._child, signal.SIGCONT)  # A stopped one takes it only once it goes on.
-            if self._signals.forwarded is None:
+            if number in ENDING:
+                os.kill(self._child, signal.SIGCONT)  # A stopped one takes it once it goes on.
+        self._note(numbers)
+
+    def _note(self, numbers: Sequence[signal.Signals]) -> None:
+        for number in numbers:
+            if number in ENDING and self._signals.forwarded is None:
                 self._signals.forwarded = number
                 self._kill_at = time.monotonic() + self._kill_after
 

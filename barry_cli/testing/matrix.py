@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import SecretStr
@@ -19,14 +19,15 @@ from barry_cli.contract.session import (
     StdioMcpServer,
 )
 from barry_cli.registry.options import validate_options
-from barry_cli.testing.subject import Place, Subject
+from barry_cli.testing.subject import CONVERSATION, Place, Subject
 
 KEY = "sk-conformance-7c1f0a9b5d3e"
 """The key of the endpoint, which must show up nowhere that others can read."""
 
-EXTRA = ("--conformance-extra", "its value")
+COMMON_APIS = ("anthropic", "openai")
+"""Whose APIs most endpoints imitate."""
 
-CONVERSATION = "6f1c2a34-9f5e-4d7b-8a41-0c2d3e4f5a6b"
+EXTRA = ("--conformance-extra", "its value")
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,14 @@ class Case:
     name: str
     fields: tuple[Mapping[str, object], ...]
     """Ways to ask for it; at least one of them has to show."""
-    beside: Mapping[str, object] = field(default_factory=dict)
-    """What is asked for in the plan to compare with as well."""
+    beside: tuple[Mapping[str, object], ...] = ({},)
+    """What else is asked for, in the plan to compare with as well; one of these is enough."""
+
+    def together(self) -> Iterator[tuple[Mapping[str, object], Mapping[str, object]]]:
+        """Each plan to compare with, and what is to be compared with it."""
+        for beside in self.beside:
+            for fields in self.fields:
+                yield beside, {**beside, **fields}
 
 
 def cases(subject: Subject, place: Place) -> Iterator[Case]:
@@ -55,16 +62,16 @@ def cases(subject: Subject, place: Place) -> Iterator[Case]:
     yield _case("plugin_dirs", (place.folder("plugin"),))
     yield _case("project_roots", (place.folder("root"),))
     yield _case("system_prompt", "Conformance guidance.")
-    yield _case("telemetry_endpoint", "http://127.0.0.1:9/telemetry")
+    yield _case("telemetry_endpoint", _TELEMETRY)
     yield Case(
         "telemetry_headers",
-        ({"telemetry_endpoint": _TELEMETRY, "telemetry_headers": {"x-conformance": "1"}},),
-        {"telemetry_endpoint": _TELEMETRY},
+        ({"telemetry_headers": {"x-conformance": "1"}},),
+        ({"telemetry_endpoint": _TELEMETRY},),
     )
-    yield from _servers()
+    yield from _servers(subject)
     yield from _models(subject)
     yield from _resumes()
-    yield from _options(adapter.options)
+    yield from _options(subject)
 
 
 _TELEMETRY = "http://127.0.0.1:9/telemetry"
@@ -80,7 +87,7 @@ async def _decide(request: PermissionRequest) -> Allowed | Denied:
     return Denied(reason=f"{request.tool} is not for conformance")
 
 
-def _servers() -> Iterator[Case]:
+def _servers(subject: Subject) -> Iterator[Case]:
     servers: dict[str, StdioMcpServer | HttpMcpServer] = {
         "stdio": _STDIO,
         "http": HttpMcpServer(type="http", url="http://127.0.0.1:9/mcp", headers={"x-a": "1"}),
@@ -88,27 +95,46 @@ def _servers() -> Iterator[Case]:
     }
     for transport, server in servers.items():
         yield Case(f"mcp_servers ({transport})", ({"mcp_servers": {"conformance": server}},))
-    beside = {"mcp_servers": {"conformance": _STDIO}}
-    # Either answer may be what the harness does anyway; the two must not be the same to it.
-    yield Case(
-        "strict_mcp_config",
-        ({**beside, "strict_mcp_config": True}, {**beside, "strict_mcp_config": False}),
-        beside,
-    )
+    if subject.adapter.capabilities.mcp_transports:
+        # Either answer may be what the harness does anyway; the two must not be the same to it.
+        yield Case(
+            "strict_mcp_config",
+            ({"strict_mcp_config": True}, {"strict_mcp_config": False}),
+            ({}, {"mcp_servers": {"conformance": _STDIO}}),
+        )
 
 
 def _models(subject: Subject) -> Iterator[Case]:
-    adapter = subject.adapter
-    vendor = adapter.vendor
-    if vendor is None:
-        offered = adapter.offered_models or ()
-        vendor = split_model(offered[0].id)[0] if offered else "conformance"
+    vendor = _vendor(subject)
     yield _case("model", f"{vendor}/conformance-model")
     yield _case("small_model", f"{vendor}/conformance-small")
-    if adapter.capabilities.endpoint == "configurable":
-        endpoint = Endpoint(url="http://127.0.0.1:9/v1", api=vendor, key=SecretStr(KEY))
-        model = f"{vendor}/conformance-model"
-        yield Case("endpoint", ({"endpoint": endpoint, "model": model},), {"model": model})
+    if endpoints := _endpoints(subject):
+        ways = tuple({"endpoint": each["endpoint"]} for each in endpoints)
+        yield Case("endpoint", ways, ({"model": endpoints[0]["model"]},))
+
+
+def _vendor(subject: Subject) -> str:
+    offered = subject.adapter.offered_models
+    if subject.adapter.vendor is None and offered:
+        return split_model(offered[0].id)[0]
+    return subject.adapter.vendor or "conformance"
+
+
+def _endpoints(subject: Subject) -> list[dict[str, object]]:
+    """Endpoints, each with a model of it; none for a harness that reaches only its own.
+
+    Which APIs a harness without a vendor speaks is nowhere declared: it is offered common ones.
+    """
+    if subject.adapter.capabilities.endpoint == "fixed":
+        return []
+    own = subject.adapter.vendor
+    return [
+        {
+            "endpoint": Endpoint(url="http://127.0.0.1:9/v1", api=api, key=SecretStr(KEY)),
+            "model": f"{_vendor(subject)}/conformance-model",
+        }
+        for api in ((own,) if own is not None else COMMON_APIS)
+    ]
 
 
 def _resumes() -> Iterator[Case]:
@@ -120,7 +146,9 @@ def _resumes() -> Iterator[Case]:
         yield Case(f"resume ({name})", ({"resume": wanted},))
 
 
-def _options(schema: object) -> Iterator[Case]:
+def _options(subject: Subject) -> Iterator[Case]:
+    """An option may matter only to another endpoint, or once a tool is denied."""
+    schema = subject.adapter.options
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(schema, dict) or not isinstance(properties, dict):
         return
@@ -130,8 +158,10 @@ def _options(schema: object) -> Iterator[Case]:
             for value in _values(wanted)
             if not validate_options(schema, {name: value})
         )
+        denied = {"denied_tools": subject.adapter.native_tools[:1]}
+        beside: tuple[Mapping[str, object], ...] = ({}, denied, *_endpoints(subject))
         if ways:
-            yield Case(f"options.{name}", ways)
+            yield Case(f"options.{name}", ways, beside)
 
 
 def _values(schema: object) -> Iterator[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,15 @@ from barry_cli.registry.load import load_object
 from barry_cli.registry.package import read_package
 
 LOAD_SECONDS = 60.0
+
+CONVERSATION = "6f1c2a34-9f5e-4d7b-8a41-0c2d3e4f5a6b"
+"""The id of a conversation that a session is asked to go on with."""
+
+# What a plan makes up each time: UUIDs and times.
+_MADE = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    r"|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.\d-]*Z?"
+)
 
 
 class NotConforming(AssertionError):
@@ -171,9 +181,11 @@ def essence(plan: LaunchPlan) -> Mapping[str, object]:
         names[plan.harness_session_id] = "<conversation>"
 
     def plain(text: str | None) -> str | None:
+        if text is None:
+            return None
         for found, name in names.items():
-            text = text.replace(found, name) if text is not None else None
-        return text
+            text = text.replace(found, name)
+        return _MADE.sub(lambda made: made[0] if made[0] == CONVERSATION else "<made>", text)
 
     files = {
         plain(str(path)): plain(path.read_text(encoding="utf-8", errors="replace"))

@@ -22,7 +22,7 @@ ROWS, COLUMNS = 50, 140
 _FOREIGN = re.compile(rb"\x1b\[[<=>][0-9;]*[A-Za-z]|\x1b\[\?[0-9;]*[u$][a-z]?")
 
 
-class _Screen(pyte.Screen):  # type: ignore[misc]  # pyte carries no types
+class _Screen(pyte.Screen):
     """A screen that answers what programs ask a terminal."""
 
     def __init__(self, child: pexpect.spawn) -> None:
@@ -140,12 +140,14 @@ class ScreenTerminal:
             self.pump(0.1)
             if not self._child.isalive():
                 signalled = self._child.signalstatus
-                return -signalled if signalled is not None else self._child.exitstatus
+                code: int = -signalled if signalled is not None else self._child.exitstatus
+                return code
         return None
 
     def close(self, *, seconds: float = 15) -> int | None:
         """End it (TERM, then KILL) with all that it started, and give its exit code, or None when
-        a signal ended it."""
+        a signal ended it.
+        """
         started = descendants(self.pid) if self._child.isalive() else []
         code: int | None = None
         if self._child.isalive():

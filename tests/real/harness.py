@@ -165,9 +165,10 @@ class Lab:
         added = self.barry("adapter", "add", self.adapter.id, "--json")
         assert added.returncode == 0, added.stderr
         findings = json.loads(self.barry("adapter", "doctor", self.adapter.id, "--json").stdout)
-        told = re.search(r"\d+\.\d+\.\d+", json.dumps(
-            [each for each in findings["findings"] if each["name"] == "version"]
-        ))
+        told = re.search(
+            r"\d+\.\d+\.\d+",
+            json.dumps([each for each in findings["findings"] if each["name"] == "version"]),
+        )
         FIGURES[self.adapter.id].version = told.group() if told else "not told"
 
     def launch(self, *words: str, env: Mapping[str, str] | None = None) -> Job:

@@ -8,10 +8,9 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 
-from barry_cli.adapters import PlanDraft
-
-from barry_adapter_claude.declared import LABEL, LaunchRefused
+from barry_adapter_claude.declared import LABEL
 from barry_adapter_claude.places import Env, config_folder, conversation_files
+from barry_cli.adapters import PlanDraft, Refused
 
 Discover = Callable[[], Awaitable[str | None]]
 
@@ -31,14 +30,14 @@ _OWN_FLAGS = {
 def conversation(draft: PlanDraft) -> tuple[str | None, Discover | None]:
     """Add the flags of the conversation asked for: its id where it is known, else what finds it.
 
-    Raises LaunchRefused for an id that is none.
+    Raises Refused for an id that is none.
     """
     config = draft.config
     resume = config.resume
     if resume is not None and resume.harness_session_id is not None:
         known = resume.harness_session_id
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", known):
-            raise LaunchRefused(
+            raise Refused(
                 f"{known!r} is no id of a {LABEL} conversation", hint=f"use one that {LABEL} shows"
             )
         draft.args.append(f"--resume={known}")
@@ -56,7 +55,8 @@ def conversation(draft: PlanDraft) -> tuple[str | None, Discover | None]:
 
 def _appeared(cwd: str, env: Env) -> Discover:
     """Finds the one conversation of this folder that was written to since now, other running
-    sessions' aside; two candidates are none."""
+    sessions' aside; two candidates are none.
+    """
     started = time.time_ns()
     others = _running(env)
 

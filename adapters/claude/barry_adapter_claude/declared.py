@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barry_cli.adapters import BarryError, Guarantees, NativeControl
+from barry_cli.adapters import Guarantees, NativeControl
 
 ID = "claude"
 LABEL = "Claude Code"
@@ -118,7 +118,7 @@ OPTIONS = {
 }
 
 
-class LaunchRefused(BarryError):
+class Refused(BarryError):
     """A launch that must not go on as asked."""
 
     code = "refused"

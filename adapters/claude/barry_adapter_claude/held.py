@@ -4,41 +4,43 @@ from __future__ import annotations
 
 import json
 
-from barry_cli.adapters import PlanDraft
-
-from barry_adapter_claude.declared import LABEL, LaunchRefused
-from barry_adapter_claude.routing import BASE_URL, is_secret
-from barry_adapter_claude.settings import of_folder, of_user
+from barry_adapter_claude.declared import LABEL
+from barry_adapter_claude.routing import BASE_URL, is_secret, routes
+from barry_adapter_claude.settings import SettingsFiles
+from barry_cli.adapters import PlanDraft, Refused
 
 _FLAG = "--settings"
 
 
-def hold(draft: PlanDraft, held: dict[str, str]) -> None:
+def hold(draft: PlanDraft, files: SettingsFiles, held: dict[str, str]) -> None:
     """Set the variables, and repeat in inline settings what a settings file could change.
 
-    Raises LaunchRefused when the user's own ``--settings`` would take the place of ours.
+    Raises Refused when the user's own ``--settings``, of which the last one counts, would
+    leave requests to the files.
     """
-    config = draft.config
     for name, value in held.items():
-        if value and config.env.get(name) != value:
+        if value and draft.config.env.get(name) != value:
             draft.env[name] = value
-    named = {
-        name
-        for found in (*of_user(config.env), *of_folder(config.cwd, config.env))
-        for name in found.env
-    }
-    threatened = {name: value for name, value in held.items() if name in named}
+    threatened = files.names() & set(held)
+    if any(word.split("=")[0] == _FLAG for word in draft.config.extra_args or ()):
+        _give_way(draft, threatened)
+        return
     # The address is repeated at all times: a settings file may change while the session runs.
-    repeated = {**{BASE_URL: held[BASE_URL]}, **threatened} if BASE_URL in held else threatened
-    if any(word.split("=")[0] == _FLAG for word in config.extra_args or ()):
-        if threatened:
-            raise LaunchRefused(
-                f"your own {_FLAG} would take the place of the settings that keep "
-                f"{', '.join(sorted(threatened))} as this launch needs",
-                hint=f"leave {_FLAG} out, or take these names out of {LABEL}'s settings files",
-            )
-    elif repeated:
+    repeated = {name: held[name] for name in held if name in threatened or name == BASE_URL}
+    if repeated:
         _repeat(draft, repeated)
+
+
+def _give_way(draft: PlanDraft, threatened: set[str]) -> None:
+    names = ", ".join(sorted(threatened))
+    if any(map(routes, threatened)):
+        raise Refused(
+            f"your own {_FLAG} would take the place of the settings that keep {names} as this "
+            "launch needs them",
+            hint=f"leave {_FLAG} out, or take these names out of {LABEL}'s settings files",
+        )
+    if names:
+        draft.warn(f"with your own {_FLAG}, {LABEL}'s settings files decide about {names}")
 
 
 def _repeat(draft: PlanDraft, variables: dict[str, str]) -> None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from barry_cli.adapters import LaunchPlan, PlanDraft
-
 from barry_adapter_claude.conversation import conversation
 from barry_adapter_claude.declared import (
     COMMAND,
@@ -20,10 +18,11 @@ from barry_adapter_claude.declared import (
     NATIVE_TOOLS,
     OPTION_FLAGS,
     VENDOR,
-    LaunchRefused,
 )
 from barry_adapter_claude.held import hold
 from barry_adapter_claude.routing import route
+from barry_adapter_claude.settings import read_settings
+from barry_cli.adapters import LaunchPlan, PlanDraft, Refused
 
 if TYPE_CHECKING:
     from barry_cli.sessions import SessionConfig
@@ -39,9 +38,10 @@ _LONGEST_ARGUMENT = 100_000
 
 
 async def plan(config: SessionConfig) -> LaunchPlan:
-    """Plan a launch. Raises LaunchRefused for what must not go on as asked."""
+    """Plan a launch. Raises Refused for what must not go on as asked."""
     with PlanDraft(LABEL, config, GUARANTEES) as draft:
         held = {"DISABLE_AUTOUPDATER": "1"}
+        files = read_settings(draft.config.cwd, draft.config.env)
         known, discover = conversation(draft)
         _model(draft, held)
         _tools(draft)
@@ -52,8 +52,8 @@ async def plan(config: SessionConfig) -> LaunchPlan:
         for name, value in sorted((draft.config.options or {}).items()):
             draft.args.append(f"{OPTION_FLAGS[name]}={value}")
         _telemetry(draft, held)
-        route(draft, held)
-        hold(draft, held)
+        route(draft, files, held)
+        hold(draft, files, held)
         _own_words(draft)
         return draft.finish(COMMAND, harness_session_id=known, discover=discover)
 
@@ -62,17 +62,29 @@ def _model(draft: PlanDraft, held: dict[str, str]) -> None:
     config = draft.config
     model = _name_of(config.model, draft)
     small = _name_of(config.small_model, draft)
-    if model is not None:
+    if small and config.endpoint and _vendor(config.small_model) != _vendor(config.model):
+        draft.warn(f"{config.small_model} is not reached at {config.endpoint.url}: it is left out")
+        small = None
+    variables = {}
+    if model:
         draft.args.append(f"--model={model}")
         # Else the build puts its newest model in the place of an older one that was asked for.
-        held["CLAUDE_CODE_DISABLE_LEGACY_MODEL_REMAP"] = "1"
-    if small is not None:
-        held["ANTHROPIC_SMALL_FAST_MODEL"] = small
-        held["ANTHROPIC_DEFAULT_HAIKU_MODEL"] = small
-    if config.endpoint is not None and model is not None:
+        variables["CLAUDE_CODE_DISABLE_LEGACY_MODEL_REMAP"] = "1"
+    if small:
+        variables["ANTHROPIC_SMALL_FAST_MODEL"] = small
+        variables["ANTHROPIC_DEFAULT_HAIKU_MODEL"] = small
+    if config.endpoint is None:
+        held.update(variables)
+        return
+    if model:
         # The endpoint knows nothing of the names behind Claude Code's own short ones.
         for family in ("FABLE", "OPUS", "SONNET", "HAIKU"):
-            held.setdefault(f"ANTHROPIC_DEFAULT_{family}_MODEL", model)
+            variables.setdefault(f"ANTHROPIC_DEFAULT_{family}_MODEL", model)
+    draft.env.update(variables)
+
+
+def _vendor(model: str | None) -> str | None:
+    return model.partition("/")[0] if model else None
 
 
 def _name_of(model: str | None, draft: PlanDraft) -> str | None:
@@ -81,12 +93,12 @@ def _name_of(model: str | None, draft: PlanDraft) -> str | None:
         return None
     vendor, _, name = model.partition("/")
     if not (vendor and name):
-        raise LaunchRefused(
+        raise Refused(
             f"a model is written vendor/model, and {model!r} is not",
             hint=f"name one of its vendor's models, as {VENDOR}/MODEL",
         )
     if vendor != VENDOR and draft.config.endpoint is None:
-        raise LaunchRefused(
+        raise Refused(
             f"{LABEL} reaches {model} only through an endpoint that speaks {VENDOR}'s API, and "
             "none was given",
             hint=f"install an adapter that carries {vendor}, or name a model as {VENDOR}/MODEL",
@@ -124,10 +136,7 @@ def _servers(draft: PlanDraft) -> None:
     """MCP servers; where they carry secrets, in a private file."""
     config = draft.config
     strict = config.strict_mcp_config
-    servers = {
-        name: server.model_dump(mode="json", exclude_defaults=False)
-        for name, server in config.mcp_servers.items()
-    }
+    servers = {name: server.model_dump(mode="json") for name, server in config.mcp_servers.items()}
     if servers:
         text = json.dumps({"mcpServers": servers})
         secrets = [
@@ -145,9 +154,8 @@ def _servers(draft: PlanDraft) -> None:
 
 
 def _telemetry(draft: PlanDraft, held: dict[str, str]) -> None:
-    config = draft.config
-    headers = config.telemetry_headers or {}
-    if config.telemetry_endpoint is None:
+    endpoint = draft.config.telemetry_endpoint
+    if endpoint is None:
         return
     from urllib.parse import quote
 
@@ -156,8 +164,9 @@ def _telemetry(draft: PlanDraft, held: dict[str, str]) -> None:
         "OTEL_LOGS_EXPORTER": "otlp",
         "OTEL_METRICS_EXPORTER": "otlp",
         "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
-        "OTEL_EXPORTER_OTLP_ENDPOINT": config.telemetry_endpoint,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
     }
+    headers = draft.config.telemetry_headers or {}
     if headers:
         pairs = (f"{quote(name)}={quote(value)}" for name, value in headers.items())
         held["OTEL_EXPORTER_OTLP_HEADERS"] = ",".join(pairs)

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from barry_adapter_claude.declared import LaunchRefused
 from barry_adapter_claude.places import Env, config_folder, state_file
+from barry_cli.adapters import Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,20 +18,36 @@ class Variables:
     env: dict[str, str]
 
 
-def of_user(env: Env) -> list[Variables]:
-    """The user's own files; a later one goes over an earlier one."""
-    return _found(state_file(env), config_folder(env) / "settings.json")
+@dataclass(frozen=True, slots=True)
+class SettingsFiles:
+    """Every file that sets a variable; in each list a later one goes over an earlier one."""
+
+    user: list[Variables]
+    folder: list[Variables]
+    """They come with the folder, and so perhaps from somebody else."""
+
+    def user_values(self) -> dict[str, str]:
+        """What the user's own files set."""
+        return {name: value for found in self.user for name, value in found.env.items()}
+
+    def names(self) -> set[str]:
+        """Every variable that any file sets."""
+        return {name for found in (*self.user, *self.folder) for name in found.env}
 
 
-def of_folder(cwd: str, env: Env) -> list[Variables]:
-    """The files that come with the folder, and so perhaps from somebody else.
+def read_settings(cwd: str, env: Env) -> SettingsFiles:
+    """Read the files that Claude Code will read.
 
-    In the home folder these are the user's own, and left out.
+    Raises Refused where Claude Code might read what this can't.
     """
-    own = {found.path.resolve() for found in of_user(env)}
+    own = (state_file(env), config_folder(env) / "settings.json")
     folder = Path(cwd) / ".claude"
-    files = _found(folder / "settings.json", folder / "settings.local.json")
-    return [found for found in files if found.path.resolve() not in own]
+    # In the home folder these are the user's own.
+    seen = {path.resolve() for path in own}
+    others = (folder / "settings.json", folder / "settings.local.json")
+    return SettingsFiles(
+        user=_found(*own), folder=_found(*(path for path in others if path.resolve() not in seen))
+    )
 
 
 def _found(*paths: Path) -> list[Variables]:
@@ -39,10 +55,7 @@ def _found(*paths: Path) -> list[Variables]:
 
 
 def _env(path: Path) -> dict[str, str]:
-    """The ``env`` of a settings file; empty where Claude Code would take nothing from it either.
-
-    Raises LaunchRefused where Claude Code might read what this can't.
-    """
+    """The ``env`` of a file; empty where Claude Code would take nothing from it either."""
     try:
         if not path.is_file():  # reading a pipe would wait for ever
             return {}
@@ -54,7 +67,7 @@ def _env(path: Path) -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     except RecursionError:
-        raise LaunchRefused(
+        raise Refused(
             f"{path} is nested too deeply to be read, so it can't be told where it would send "
             "your requests",
             hint="mend the file, or move it aside",

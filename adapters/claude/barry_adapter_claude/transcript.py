@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from barry_adapter_claude.places import conversation_file, conversation_files
 from barry_cli.sessions import (
     Done,
     Failed,
@@ -18,8 +19,6 @@ from barry_cli.sessions import (
     ToolUse,
     UsageReported,
 )
-
-from barry_adapter_claude.places import conversation_file, conversation_files
 
 _INTERRUPTED = "[Request interrupted by user"
 
@@ -63,13 +62,13 @@ class _Reading:
         if not isinstance(row, dict) or row.get("isSidechain") or row.get("isMeta"):
             return
         message = row.get("message")
-        match row.get("type"):
-            case "user" if isinstance(message, dict) and not row.get("isCompactSummary"):
-                yield from self._user(message)
-            case "assistant" if isinstance(message, dict):
-                yield from self._assistant(message, failed=row.get("isApiErrorMessage") is True)
-            case "system" if row.get("subtype") == "turn_duration":
-                yield from self.end(row.get("durationMs"))
+        kind = row.get("type")
+        if kind == "user" and isinstance(message, dict) and not row.get("isCompactSummary"):
+            yield from self._user(message)
+        elif kind == "assistant" and isinstance(message, dict):
+            yield from self._assistant(message, failed=row.get("isApiErrorMessage") is True)
+        elif kind == "system" and row.get("subtype") == "turn_duration":
+            yield from self.end(row.get("durationMs"))
 
     def _user(self, message: dict[str, Any]) -> Iterator[SessionEvent]:
         blocks = _blocks(message)
@@ -97,17 +96,16 @@ class _Reading:
         self._message = str(message.get("id", ""))
         self._usage = _usage(message.get("usage")) or self._usage
         for block in _blocks(message):
-            match block.get("type"):
-                case "text" if failed:
-                    yield Failed(error=_text(block))
-                case "text":
-                    yield Text(text=_text(block), role="assistant")
-                case "tool_use":
-                    yield ToolUse(
-                        id=str(block.get("id", "")),
-                        tool=str(block.get("name", "")),
-                        input=block.get("input"),
-                    )
+            kind = block.get("type")
+            if kind == "text":
+                text = _text(block)
+                yield Failed(error=text) if failed else Text(text=text, role="assistant")
+            elif kind == "tool_use":
+                yield ToolUse(
+                    id=str(block.get("id", "")),
+                    tool=str(block.get("name", "")),
+                    input=block.get("input"),
+                )
 
     def end(self, milliseconds: object = None) -> Iterator[SessionEvent]:
         """The end of a turn, if one is open."""
@@ -127,7 +125,9 @@ def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
     content = message.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [block for block in content or () if isinstance(block, dict)]
+    return (
+        [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    )
 
 
 def _text(block: dict[str, Any]) -> str:

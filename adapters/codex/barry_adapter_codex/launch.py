@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Literal
 
 from barry_adapter_codex.conversation import discover
 from barry_adapter_codex.own import Own, own_settings
@@ -42,10 +43,7 @@ async def plan(config: SessionConfig) -> LaunchPlan:
         _tools(draft, own)
         _prompt(draft, own)
         _roots(draft, options)
-        carried = list(draft.env)
-        if carried:
-            # The agent's commands have no business with keys.
-            _set(draft, "shell_environment_policy.exclude", [*own.hidden_variables, *carried])
+        _hide(draft, own)
         if resume is not None:
             if resume.last:
                 draft.args.append("--last")
@@ -54,10 +52,15 @@ async def plan(config: SessionConfig) -> LaunchPlan:
         return draft.finish(
             "codex",
             harness_session_id=conversation,
-            discover=None
-            if conversation is not None
-            else discover(draft.config.cwd, draft.config.env, resumed=resume is not None),
+            discover=None if conversation is not None else _discover(draft, resume),
         )
+
+
+def _discover(draft: PlanDraft, resume: Resume | None) -> Callable[[], Awaitable[str | None]]:
+    kind: Literal["new", "last", "picked"] = "new"
+    if resume is not None:
+        kind = "picked" if resume.picker else "last"
+    return discover(draft.config.cwd, draft.config.env, kind)
 
 
 def _set(draft: PlanDraft, key: str, value: Value) -> None:
@@ -128,7 +131,8 @@ def _model(draft: PlanDraft) -> None:
 
 def _route(draft: PlanDraft, own: Own) -> None:
     """Send requests to the endpoint, and nowhere else: a provider of our own, set by arguments,
-    which no settings file outranks. The key is named there and travels in the environment."""
+    which no settings file outranks. The key is named there and travels in the environment.
+    """
     endpoint: Endpoint | None = draft.config.endpoint
     if endpoint is None:
         variable = own.key_variable
@@ -167,8 +171,12 @@ def _options(draft: PlanDraft, options: Mapping[str, object]) -> None:
     if "reasoningEffort" in options:
         _set(draft, "model_reasoning_effort", str(options["reasoningEffort"]))
     if "search" in options:
-        # Not --search: that would win over a denial.
-        _set(draft, "web_search", "live" if options["search"] else "disabled")
+        if "web_search" in {tool.casefold() for tool in draft.config.denied_tools or ()}:
+            if options["search"]:
+                draft.warn("the option search is left out: web_search is denied")
+        else:
+            # Not --search, which nothing takes back.
+            _set(draft, "web_search", "live" if options["search"] else "disabled")
 
 
 def _tools(draft: PlanDraft, own: Own) -> None:
@@ -191,6 +199,18 @@ def _tools(draft: PlanDraft, own: Own) -> None:
     )
     if table:
         _set(draft, "mcp_servers", table)
+
+
+def _hide(draft: PlanDraft, own: Own) -> None:
+    """Keep keys from the commands that the agent runs, besides what is kept from them already."""
+    carried = list(draft.env)
+    if carried and own.unread is not None:
+        draft.warn(
+            f"commands that the agent runs can read {', '.join(carried)}: what else is hidden from "
+            f"them is not known ({own.unread})"
+        )
+    elif carried:
+        _set(draft, "shell_environment_policy.exclude", [*own.hidden_variables, *carried])
 
 
 def _prompt(draft: PlanDraft, own: Own) -> None:

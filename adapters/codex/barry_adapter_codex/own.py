@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from barry_adapter_codex.places import codex_home
-from barry_adapter_codex.problems import LaunchRefused
 
 _SYSTEM = Path("/etc/codex/config.toml")
 
@@ -24,21 +23,26 @@ class Own:
     developer_instructions: bool
     key_variable: str | None
     """The variable that holds the key of the provider in use, where settings name one."""
+    unread: str | None
+    """Why a file is missing from this picture: Codex reads newer TOML than Python does."""
 
 
 def own_settings(cwd: str, env: Mapping[str, str | None]) -> Own:
-    """Read the settings that Codex would load in this folder, and those of folders above it that
-    it would load if it trusted them.
-
-    Raises LaunchRefused when one can't be read: what is in it could not be taken into account.
+    """The settings that Codex would load in this folder, and those of folders above it that it
+    would load if it trusted them. Nothing is raised: a file that Codex can't read either is its to
+    complain about.
     """
     servers: dict[str, Mapping[str, Any]] = {}
     hidden: dict[str, None] = {}
     instructions = False
     provider: object = None
     variables: dict[str, object] = {}
+    unread = None
     for path in _files(cwd, env):
         settings = _read(path)
+        if isinstance(settings, str):
+            unread = unread or settings
+            continue
         for name, row in _table(settings, "mcp_servers").items():
             if isinstance(row, dict):
                 servers[name] = {**servers.get(name, {}), **row}
@@ -58,6 +62,7 @@ def own_settings(cwd: str, env: Mapping[str, str | None]) -> Own:
         hidden_variables=tuple(hidden),
         developer_instructions=instructions,
         key_variable=variable if isinstance(variable, str) else None,
+        unread=unread,
     )
 
 
@@ -70,21 +75,16 @@ def _files(cwd: str, env: Mapping[str, str | None]) -> list[Path]:
     return [path for path in candidates if path.is_file()]
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Any] | str:
+    """What a file says, or why that is not known."""
     import tomllib
 
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise LaunchRefused(
-            f"Codex's settings {path} can't be read: {error.strerror or error}",
-            hint="make the file readable; a launch has to take its settings into account",
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise LaunchRefused(
-            f"Codex's settings {path} are not valid TOML",
-            hint="mend the file; `codex` itself would refuse it too",
-        ) from error
+        return f"{path} can't be read: {error.strerror or error}"
+    except (ValueError, RecursionError):
+        return f"{path} is not TOML of version 1.0"
 
 
 def _table(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:

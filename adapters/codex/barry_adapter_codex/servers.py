@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from barry_adapter_codex.own import Own
+from barry_adapter_codex.problems import LaunchRefused
 from barry_adapter_codex.toml import Value
 from barry_adapter_codex.tools import TUI_SERVER
 from barry_cli.adapters import PlanDraft
@@ -32,6 +33,12 @@ def server_table(
     """
     given = draft.config.mcp_servers
     strict = draft.config.strict_mcp_config
+    denied = tuple(denied)
+    if own.unread is not None and (given or strict or denied):
+        raise LaunchRefused(
+            f"which MCP servers Codex has of its own is not known: {own.unread}",
+            hint="write that file so that it can be read, or launch without a choice of servers",
+        )
     table: dict[str, dict[str, Value]] = {}
     for name, server in given.items():
         if not _fits(draft, own, name):
@@ -73,14 +80,13 @@ def _fits(draft: PlanDraft, own: Own, name: str) -> bool:
 
 def _stdio(draft: PlanDraft, name: str, server: StdioMcpServer) -> dict[str, Value] | None:
     """A server that Codex starts. Its variables travel in the environment, under names of ours
-    that can't meet another server's, and a shell gives them their own names."""
+    that can't meet another server's, and a shell gives them their own names.
+    """
     if not server.env:
         return {"command": server.command, "args": server.args, "enabled": True}
     odd = [variable for variable in server.env if not _IDENTIFIER.fullmatch(variable)]
     if odd:
-        draft.warn(
-            f"the MCP server {name} is left out: no shell can set its variable {odd[0]!r}"
-        )
+        draft.warn(f"the MCP server {name} is left out: no shell can set its variable {odd[0]!r}")
         return None
     carriers = {variable: _carry(draft, value) for variable, value in server.env.items()}
     renames = " ".join(f'{name}="${carrier}"' for name, carrier in carriers.items())

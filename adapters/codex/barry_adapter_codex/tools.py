@@ -111,7 +111,5 @@ def switches(denied: Iterable[str]) -> tuple[Switch, ...]:
     """The switches that take these tools away, each once."""
     names = {tool.casefold() for tool in denied}
     return tuple(
-        switch
-        for switch in SWITCHES
-        if any(tool.casefold() in names for tool in switch.tools)
+        switch for switch in SWITCHES if any(tool.casefold() in names for tool in switch.tools)
     )

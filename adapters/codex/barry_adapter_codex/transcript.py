@@ -110,9 +110,7 @@ def _item(item: dict[str, Any]) -> list[SessionEvent]:
     if kind in ("function_call_output", "custom_tool_call_output"):
         return [ToolResult(id=item["call_id"], result=_text(item["output"]))]
     if kind == "web_search_call":
-        return [
-            ToolUse(id=str(item.get("id") or ""), tool="web_search", input=item.get("action"))
-        ]
+        return [ToolUse(id=str(item.get("id") or ""), tool="web_search", input=item.get("action"))]
     return []
 
 

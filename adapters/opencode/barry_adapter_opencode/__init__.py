@@ -86,7 +86,9 @@ adapter = define_adapter(
             environment=(
                 "OPENCODE_*",
                 *_KEYS,
-                "*_BASE_URL",
+                "ANTHROPIC_BASE_URL",
+                "OPENAI_BASE_URL",
+                "GOOGLE_GENERATIVE_AI_BASE_URL",
                 "AZURE_*",
                 "AWS_*",
                 "GOOGLE_CLOUD_*",

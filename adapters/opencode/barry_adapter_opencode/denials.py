@@ -14,7 +14,6 @@ from typing import Any
 
 from barry_adapter_opencode.declared import AGENTS, WRITERS
 from barry_adapter_opencode.places import Defined
-
 from barry_cli.adapters import PlanDraft
 
 Rules = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from barry_adapter_opencode.conversation import conversation
-from barry_adapter_opencode.declared import GUARANTEES, LABEL, NATIVE, NATIVE_TOOLS, WRITERS
+from barry_adapter_opencode.declared import GUARANTEES, LABEL, NATIVE, NATIVE_TOOLS
 from barry_adapter_opencode.denials import agent_rules, permission_variable, root_rules, rules
 from barry_adapter_opencode.places import (
     Defined,
@@ -28,7 +28,8 @@ async def plan(config: SessionConfig) -> LaunchPlan:
     with PlanDraft(LABEL, config, GUARANTEES) as draft:
         denied = draft.denied(NATIVE_TOOLS, NATIVE)
         strict = bool(draft.config.strict_mcp_config)
-        user = defined(config.env) if denied or strict else None
+        inline = _inherited(draft)
+        user = defined(config.env, inline) if denied or strict else None
         own: dict[str, Any] = {"autoupdate": False}
         for part in (
             _model(draft),
@@ -47,7 +48,7 @@ async def plan(config: SessionConfig) -> LaunchPlan:
         if agent is not None:
             draft.args += ["--agent", agent]
         draft.env["OPENCODE_DISABLE_AUTOUPDATE"] = "1"
-        draft.env["OPENCODE_CONFIG_CONTENT"] = written(merged(_inherited(draft), own))
+        draft.env["OPENCODE_CONFIG_CONTENT"] = written(merged(inline, own))
         talk = conversation(draft)
         return draft.finish("opencode", harness_session_id=talk.id, discover=talk.discover)
 
@@ -69,12 +70,13 @@ def _model(draft: PlanDraft) -> dict[str, Any]:
 def _denials(draft: PlanDraft, denied: list[str], user: Defined | None) -> dict[str, Any]:
     if not denied or user is None:
         return {}
-    asked = {tool.casefold() for tool in draft.config.denied_tools or ()}
-    if set(WRITERS) & asked and not set(WRITERS) <= asked:
-        draft.warn("opencode turns edit, write and apply_patch on and off together: all are off")
+    reasons = []
     if user.unreadable:
         files = ", ".join(map(str, user.unreadable))
-        reason = f"{files} can't be read, and an agent defined there may have rules of its own"
+        reasons.append(f"{files} can't be read, and an agent defined there may have other rules")
+    if "attach" in (draft.config.extra_args or ()):
+        reasons.append("attach after -- goes to a server that has rules of its own")
+    for reason in reasons:
         draft.warn(f"the denied tools may not be held: {reason}")
         draft.lower(reason, gating="none")
     return agent_rules(denied, user)
@@ -83,7 +85,7 @@ def _denials(draft: PlanDraft, denied: list[str], user: Defined | None) -> dict[
 def _without_project(draft: PlanDraft, held: str) -> None:
     """Leave the project's settings out: an agent or a plugin there could undo what was asked."""
     draft.env["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
-    if has_own_settings(draft.config.cwd):
+    if has_own_settings(draft.config.cwd, draft.config.env):
         draft.warn(
             f"this project's own opencode settings, agents and plugins are left out of the "
             f"session, because they could undo {held}; its instruction files are kept"

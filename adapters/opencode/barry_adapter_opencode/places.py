@@ -36,11 +36,13 @@ def database(env: Env) -> Path | None:
     return folder / (named or "opencode.db")
 
 
-def defined(env: Env) -> Defined:
-    """What the user's own settings define. The folder's own are not looked at."""
-    agents: set[str] = set()
-    modes: set[str] = set()
-    servers: set[str] = set()
+def defined(env: Env, inline: Mapping[str, Any]) -> Defined:
+    """What the user's own settings define, those in the environment included. The folder's own
+    are not looked at.
+    """
+    agents = _keys(inline, "agent")
+    modes = _keys(inline, "mode")
+    servers = _keys(inline, "mcp")
     unreadable = []
     for path in _settings_files(env):
         try:
@@ -60,10 +62,11 @@ def defined(env: Env) -> Defined:
     return Defined(frozenset(agents), frozenset(modes), frozenset(servers), tuple(unreadable))
 
 
-def has_own_settings(cwd: str) -> bool:
+def has_own_settings(cwd: str, env: Env) -> bool:
     """Whether the folder, or one above it in the same project, carries settings for opencode."""
+    users = _settings_folders(env)
     return any(
-        (folder / name).exists()
+        (folder / name).exists() and folder / name not in users
         for folder in project_folders(cwd)
         for name in ("opencode.json", "opencode.jsonc", ".opencode")
     )

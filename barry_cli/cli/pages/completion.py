@@ -44,8 +44,10 @@ def _bash(top: Verb) -> str:
             f'    elif [[ "$path" =~ ^({groups})$ ]]; then path="$path $word"; fi',
             "  done",
             '  case "$before" in',
-            f"    {'|'.join(sorted(folders))}) compopt -o nospace 2>/dev/null;"
-            ' COMPREPLY=($(compgen -d -- "$current")); return ;;',
+            (
+                f"    {'|'.join(sorted(folders))}) compopt -o nospace 2>/dev/null;"
+                ' COMPREPLY=($(compgen -d -- "$current")); return ;;'
+            ),
             "  esac",
             '  case "$path" in',
             *cases,
@@ -70,7 +72,11 @@ def _zsh(top: Verb) -> str:
         lines.append(f"{name}() {{")
         arguments = [
             f"'{'*' if flag.repeats else ''}{spelt}[{_quoted(flag.help)}]"
-            + (f":{_quoted(flag.value)}:{'_files -/' if flag.value == 'D' else ''}'" if flag.value else "'")
+            + (
+                f":{_quoted(flag.value)}:{'_files -/' if flag.value == 'D' else ''}'"
+                if flag.value
+                else "'"
+            )
             for flag in verb.flags
             for spelt in flag.names
         ]
@@ -101,19 +107,19 @@ def _fish(top: Verb) -> str:
     lines = ["# fish completion for barry", "complete -c barry -f"]
     groups = [verb for verb in top.verbs if verb.verbs]
     firsts = " ".join(verb.words[-1] for verb in top.verbs)
-    for verb in top.verbs:
-        lines.append(
-            f"complete -c barry -n 'not __fish_seen_subcommand_from {firsts}' "
-            f"-a {verb.words[-1]} -d '{_quoted(verb.help)}'"
-        )
+    lines += [
+        f"complete -c barry -n 'not __fish_seen_subcommand_from {firsts}' "
+        f"-a {verb.words[-1]} -d '{_quoted(verb.help)}'"
+        for verb in top.verbs
+    ]
     for group in groups:
         seconds = " ".join(verb.words[-1] for verb in group.verbs)
-        for verb in group.verbs:
-            lines.append(
-                f"complete -c barry -n '__fish_seen_subcommand_from {group.words[-1]}; "
-                f"and not __fish_seen_subcommand_from {seconds}' "
-                f"-a {verb.words[-1]} -d '{_quoted(verb.help)}'"
-            )
+        lines += [
+            f"complete -c barry -n '__fish_seen_subcommand_from {group.words[-1]}; "
+            f"and not __fish_seen_subcommand_from {seconds}' "
+            f"-a {verb.words[-1]} -d '{_quoted(verb.help)}'"
+            for verb in group.verbs
+        ]
     for verb in top.walk():
         if verb.verbs or len(verb.words) < 2:
             continue
@@ -123,5 +129,7 @@ def _fish(top: Verb) -> str:
                 spelt = f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
                 takes = " -r" if flag.value else ""
                 takes += " -a '(__fish_complete_directories)'" if flag.value == "D" else ""
-                lines.append(f"complete -c barry -n '{where}' {spelt}{takes} -d '{_quoted(flag.help)}'")
+                lines.append(
+                    f"complete -c barry -n '{where}' {spelt}{takes} -d '{_quoted(flag.help)}'"
+                )
     return "\n".join([*lines, ""])

@@ -30,7 +30,9 @@ def completion(
 
 def man(
     context: typer.Context,
-    page: Annotated[str, typer.Argument(metavar="[PAGE]", help="barry, barry-session ...")] = "barry",
+    page: Annotated[
+        str, typer.Argument(metavar="[PAGE]", help="barry, barry-session ...")
+    ] = "barry",
 ) -> None:
     """Print a manual page; `barry man barry-session | man -l -` shows it."""
     no_tail(context.obj)

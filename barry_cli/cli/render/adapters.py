@@ -21,7 +21,9 @@ def _promise(mode: Mode) -> str:
     return ", ".join(f"{name} {str(level).lower()}" for name, level in promise.items())
 
 
-def _modes(modes: Sequence[tuple[str, Mode | None]], experimental: str | None) -> list[tuple[str, str]]:
+def _modes(
+    modes: Sequence[tuple[str, Mode | None]], experimental: str | None
+) -> list[tuple[str, str]]:
     pairs = []
     for name, mode in modes:
         if mode is None:
@@ -39,7 +41,10 @@ def abilities(adapter: Adapter) -> str:
         ("adapter", f"{adapter.id} ({adapter.label})"),
         ("runs", binary.command + (f" {binary.pin.version}" if binary.pin.version else "")),
         ("sees", ", ".join(adapter.requirements.environment) or "no variables of its own"),
-        *_modes([(name, mode) for name, mode in adapter.modes.items() if isinstance(mode, Mode)], adapter.experimental),
+        *_modes(
+            [(name, mode) for name, mode in adapter.modes.items() if isinstance(mode, Mode)],
+            adapter.experimental,
+        ),
     ]
     if adapter.experimental:
         pairs.append(("experimental", adapter.experimental))
@@ -89,7 +94,13 @@ def record(found: InstalledAdapter, state: str, binary: str | None) -> str:
         ("package", f"{found.package_name} in {found.path}"),
         ("answers to", ", ".join((found.id, *found.aliases))),
         ("vendor", found.vendor or "none: it connects to vendors itself"),
-        ("binary", f"{needs.binary.command}, pinned to {needs.binary.pin.version} by {needs.binary.pin.enforced_by}"),
+        (
+            "binary",
+            (
+                f"{needs.binary.command}, pinned to {needs.binary.pin.version} by "
+                f"{needs.binary.pin.enforced_by}"
+            ),
+        ),
         ("platforms", ", ".join(needs.platforms) if needs.platforms else "any"),
         ("sees", ", ".join(needs.environment) or "no variables of its own"),
         ("default mode", found.default_mode),
@@ -102,7 +113,11 @@ def record(found: InstalledAdapter, state: str, binary: str | None) -> str:
             pairs.append((f"{name} shown by", f"{mode.evidence.check}: {mode.evidence.proves}"))
     if isinstance(found.options, dict):
         for name, schema in found.options.get("properties", {}).items():
-            about = schema.get("description") or schema.get("type") or "" if isinstance(schema, dict) else ""
+            about = (
+                schema.get("description") or schema.get("type") or ""
+                if isinstance(schema, dict)
+                else ""
+            )
             pairs.append((f"option {name}", str(about)))
     if found.experimental:
         pairs.append(("experimental", found.experimental))

@@ -24,4 +24,6 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def facts(pairs: Sequence[tuple[str, str]]) -> str:
     """Named facts, one a line, the names in a column."""
     width = max((len(name) for name, _ in pairs), default=0)
-    return "".join(f"{name.ljust(width)}  {printable(value)}".rstrip() + "\n" for name, value in pairs)
+    return "".join(
+        f"{name.ljust(width)}  {printable(value)}".rstrip() + "\n" for name, value in pairs
+    )

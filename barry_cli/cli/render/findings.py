@@ -25,10 +25,15 @@ class View:
         """The lines of one finding."""
         head = ""
         if finding.group != self._group:
-            head = ("" if self._group is None else "\n") + style(finding.group, "bold", sys.stdout) + "\n"
+            head = (
+                ("" if self._group is None else "\n")
+                + style(finding.group, "bold", sys.stdout)
+                + "\n"
+            )
             self._group = finding.group
         sign, colour = _SIGNS[finding.status]
-        text = f"{head}  {style(sign, colour, sys.stdout)}  {printable(finding.name)}: {printable(finding.text)}\n"
+        said = f"{printable(finding.name)}: {printable(finding.text)}"
+        text = f"{head}  {style(sign, colour, sys.stdout)}  {said}\n"
         if finding.fix:
             text += f"          fix: {printable(finding.fix)}\n"
         return text

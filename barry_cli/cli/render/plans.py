@@ -59,16 +59,30 @@ def text(prepared: Prepared) -> str:
         ("adapter", f"{plan['adapter']} ({plan['mode']})"),
         ("command", shlex.join(plan["argv"])),
         ("folder", plan["cwd"]),
-        ("binary", f"{plan['binary']['path']} {plan['binary']['version']} ({plan['binary']['why']})"),
+        (
+            "binary",
+            f"{plan['binary']['path']} {plan['binary']['version']} ({plan['binary']['why']})",
+        ),
         ("promises", promise + (" (unverified)" if plan["guaranteesUnverified"] else "")),
         ("conversation", plan["harnessSessionId"] or "named by the harness"),
-        ("environment", f"{len(plan['environment']['kept'])} kept: {' '.join(plan['environment']['kept'])}"),
+        (
+            "environment",
+            f"{len(plan['environment']['kept'])} kept: {' '.join(plan['environment']['kept'])}",
+        ),
         (
             "",
             f"{len(plan['environment']['dropped'])} dropped"
-            + (f": {' '.join(plan['environment']['dropped'])}" if plan["environment"]["dropped"] else ""),
+            + (
+                f": {' '.join(plan['environment']['dropped'])}"
+                if plan["environment"]["dropped"]
+                else ""
+            ),
         ),
-        ("start", plan["start"] + (f" ({', '.join(plan['startReasons'])})" if plan["startReasons"] else "")),
+        (
+            "start",
+            plan["start"]
+            + (f" ({', '.join(plan['startReasons'])})" if plan["startReasons"] else ""),
+        ),
     ]
     said = "".join(f"warning: {printable(warning)}\n" for warning in plan["warnings"])
     said += "".join(f"note: {printable(note)}\n" for note in plan["notes"])

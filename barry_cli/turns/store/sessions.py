@@ -87,7 +87,9 @@ class Sessions:
         if unknown:
             raise ValueError(f"no such column: {', '.join(sorted(unknown))}")
         assignments = ", ".join(f"{name} = :{name}" for name in values)
-        self._write(f"UPDATE session SET {assignments} WHERE id = :_id", {**values, "_id": session_id})
+        self._write(
+            f"UPDATE session SET {assignments} WHERE id = :_id", {**values, "_id": session_id}
+        )
 
     def forget(self, session_id: str) -> None:
         """Take back the row of a session that never started."""
@@ -105,7 +107,9 @@ class Sessions:
         if not self._path.exists():
             return []
         with self._connected() as connection:
-            rows = connection.execute("SELECT * FROM session ORDER BY created_at DESC, id").fetchall()
+            rows = connection.execute(
+                "SELECT * FROM session ORDER BY created_at DESC, id"
+            ).fetchall()
         return [_decoded(row) for row in rows]
 
     def get(self, prefix: str) -> SessionRow:

@@ -256,6 +256,22 @@ def test_an_end_with_zero_after_a_signal_is_not_a_success(shell: Shell) -> None:
     assert (shell.folder / "ended").read_text() == "0 None 15"
 
 
+SLOW = """
+import os, signal, time
+from barry_cli.terminal.exit import exit_status
+from barry_cli.terminal.supervise import supervise
+script = "trap 'exit 0' TERM; kill -TERM $PPID $$; sleep 9"
+ended = supervise("/bin/sh", ["sh", "-c", script], {"PATH": os.environ["PATH"]}, "/",
+                  on_start=lambda identity: time.sleep(0.5))
+print(exit_status(ended))
+"""
+
+
+def test_a_signal_to_both_when_the_harness_is_faster() -> None:
+    """As `kill %1` sends it: the harness had ended before Barry looked."""
+    assert in_child(SLOW).stdout == "143\n"
+
+
 def test_a_signal_that_does_not_end_is_passed_on_and_changes_nothing(shell: Shell) -> None:
     shell.launch("supervise")
     shell.ready()

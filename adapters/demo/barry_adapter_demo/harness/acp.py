@@ -43,6 +43,8 @@ class _Session:
     conversation: Conversation
     cancel: Cancel = field(default_factory=Cancel)
     turn: threading.Thread | None = None
+    busy: bool = False
+    """A prompt is not answered yet. Not the same as a thread that is alive: it ends later."""
 
 
 def run(options: Options, env: Mapping[str, str], cancel: Cancel, groups: Groups) -> int:
@@ -140,7 +142,7 @@ class _Agent:
             raise _RpcError(-32601, f"no method {method}")
 
     def _fail(self, number: object, code: int, message: str) -> None:
-        self.send({"id": number, "error": {"code": code, "message": message}})
+        self.send({"id": number, **_error(code, message)})
 
     def _answered(self, number: object, result: object) -> None:
         waiting = self._answers.get(number) if isinstance(number, int) else None
@@ -210,25 +212,28 @@ class _Agent:
 
     def _prompt(self, number: object, params: Params) -> None:
         session = self._session(params)
-        if session.turn and session.turn.is_alive():
+        if session.busy:
             raise _RpcError(-32600, "a prompt of this session is running")
         text = _prompt_text(params.get("prompt"))
         session.cancel.clear()
+        session.busy = True
         session.turn = threading.Thread(target=self._turn, args=(session, number, text))
         session.turn.start()
 
     def _turn(self, session: _Session, number: object, text: str) -> None:
         surface = _Surface(self, session)
+        answer: dict[str, object]
         try:
             outcome = run_turn(session.conversation, text, surface, session.cancel)
         except Exception as error:  # A thread's fault must reach the client as an answer.
-            self._fail(number, -32603, f"a fault of the agent: {type(error).__name__}: {error}")
-            return
-        if outcome.ok or outcome.code == "interrupted":
-            reason = "end_turn" if outcome.ok else "cancelled"
-            self.send({"id": number, "result": {"stopReason": reason, **surface.meta}})
+            answer = _error(-32603, f"a fault of the agent: {type(error).__name__}: {error}")
         else:
-            self._fail(number, -32603, outcome.message)
+            reason = {"ok": "end_turn", "interrupted": "cancelled"}.get(outcome.code)
+            answer = {"result": {"stopReason": reason, **surface.meta}}
+            if reason is None:
+                answer = _error(-32603, outcome.message)
+        session.busy = False  # Before the answer: the client may send the next prompt at once.
+        self.send({"id": number, **answer})
 
     def _replay(self, session: _Session, event: Mapping[str, object]) -> None:
         surface, kind = _Surface(self, session), event["type"]
@@ -254,10 +259,10 @@ class _Surface:
         self._session = session
         self.meta: dict[str, object] = {}
 
-    def update(self, kind: str, **fields: object) -> None:
+    def update(self, update: str, /, **fields: object) -> None:
         params = {
             "sessionId": self._session.conversation.id,
-            "update": {"sessionUpdate": kind, **fields},
+            "update": {"sessionUpdate": update, **fields},
         }
         self._agent.send({"method": "session/update", "params": params})
 
@@ -300,6 +305,10 @@ class _Surface:
             return "cancel"
         said = outcome.get("optionId") if outcome.get("outcome") == "selected" else None
         return said if isinstance(said, str) else "no"
+
+
+def _error(code: int, message: str) -> dict[str, object]:
+    return {"error": {"code": code, "message": message}}
 
 
 def _text(text: str) -> dict[str, object]:

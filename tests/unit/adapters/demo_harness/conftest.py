@@ -104,7 +104,10 @@ class Demo:
             if isinstance(child, subprocess.Popen):
                 if child.poll() is None:
                     child.kill()
-                child.communicate()
+                child.wait()
+                for pipe in (child.stdin, child.stdout, child.stderr):
+                    if pipe:
+                        pipe.close()
             else:
                 child.close(force=True)
 

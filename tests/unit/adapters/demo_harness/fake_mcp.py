@@ -23,13 +23,15 @@ for line in sys.stdin:
         result = {"tools": [{"name": name, "inputSchema": {}} for name in names]}
     elif method == "tools/call":
         name, given = params["name"], params["arguments"]
+        if name == "hang":
+            time.sleep(300)
+        if name == "die":
+            os._exit(3)
         text = {
-            "add": lambda: str(given["a"] + given["b"]),
-            "fail": lambda: "it failed",
-            "env": lambda: os.environ.get("GIVEN", "") + os.getcwd(),
-            "hang": lambda: time.sleep(300),
-            "die": lambda: os._exit(3),
-            "pid": lambda: str(os.getpid()),
-        }[name]()
+            "add": str(given.get("a", 0) + given.get("b", 0)),
+            "fail": "it failed",
+            "env": os.environ.get("GIVEN", "") + os.getcwd(),
+            "pid": str(os.getpid()),
+        }[name]
         result = {"content": [{"type": "text", "text": text}], "isError": name == "fail"}
     print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)

@@ -1,7 +1,6 @@
 """The Agent Client Protocol end."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -63,7 +62,9 @@ class Client:
         ]
 
     def prompt(self, session, text):
-        return self.call("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
+        return self.call(
+            "session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}]
+        )
 
     def said(self):
         return "".join(
@@ -306,6 +307,5 @@ def test_client_that_stops_reading(client, demo):
     agent = client("--script", demo.script(("", {"text": "word " * 50_000})))
     session = agent.new()
     agent.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": "x"}])
-    os.close(agent.child.stdout.fileno())
-    agent.child.stdout = None
+    agent.child.stdout.close()
     assert agent.child.wait(timeout=10) == 129

@@ -3,6 +3,7 @@
 import re
 import shlex
 import termios
+from pathlib import Path
 
 import pytest
 
@@ -43,13 +44,13 @@ def test_stop_while_a_tool_runs(shell, prompt, demo, wait_for):
     shell.start("--allow", "shell")
     prompt(shell)
     shell.send("run echo $$ > pid; for i in 1 2 3 4 5 6; do sleep 0.2; echo $i >> n; done\r")
-    wait_for(lambda: (demo.cwd / "n").exists())
+    wait_for((demo.cwd / "n").exists)
     shell.send("\x1a")
     shell.expect("Stopped")
     pid = int((demo.cwd / "pid").read_text())
 
     def state():
-        text = open(f"/proc/{pid}/status").read()
+        text = Path(f"/proc/{pid}/status").read_text()
         return re.search(r"^State:\s+(\w)", text, re.MULTILINE)[1]
 
     wait_for(lambda: state() == "T")  # The tool is stopped as well.
@@ -72,14 +73,20 @@ def test_background_waits_for_the_terminal(shell, prompt):
     shell.expect_exact("demo heard: hi")
 
 
-def test_kill_while_stopped(shell, prompt):
+def test_kill_while_stopped(shell, prompt, gone):
     shell.start()
     prompt(shell)
     shell.send("\x1a")
     shell.expect("Stopped")
     shell.expect_exact("$ ")
-    shell.send("kill %1; wait %1; echo status=$?\r")
-    shell.expect_exact("status=143")
+    shell.send("echo pid=$(jobs -p)\r")
+    shell.expect(r"pid=(\d+)")
+    pid = int(shell.match[1])
+    shell.expect_exact("$ ")
+    shell.send("kill %1\r")
+    assert gone(pid)
+    shell.send("jobs\r")
+    shell.expect_exact("]+  Exit 143")
     shell.expect_exact("$ ")
     shell.send("echo still=$((40+2))\r")
     shell.expect_exact("still=42")

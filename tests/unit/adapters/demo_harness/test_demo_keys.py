@@ -4,12 +4,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+# The program's package, as the program itself finds it.
 sys.path.insert(0, str(Path(__file__).parents[4] / "adapters" / "demo" / "barry_adapter_demo"))
 
-from harness.keys import Keys  # noqa: E402  (the program's package, as the program itself finds it)
+from harness.keys import Keys
 
 sys.path.pop(0)
 
@@ -40,6 +41,7 @@ def test_keys(data, expected):
     assert fed(data) == expected
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"])), st.data())
 def test_a_paste_arrives_whole_however_it_is_cut(text, data):
     sent = f"\x1b[200~{text}\x1b[201~\r".encode()
@@ -47,6 +49,7 @@ def test_a_paste_arrives_whole_however_it_is_cut(text, data):
     assert fed(sent[:at], sent[at:]) == [("paste", text), ("enter", "")]
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=12), max_size=12))
 def test_no_bytes_break_it_and_nothing_dangerous_comes_out(parts):
     for name, text in fed(*parts):

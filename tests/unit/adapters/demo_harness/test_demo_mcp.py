@@ -19,7 +19,9 @@ def config(demo, **how):
 
 
 def call(demo, prompt, *flags, allow="mcp__fake"):
-    events = demo.events(prompt, "--mcp-config", config(demo, fake="well"), "--allow", allow, *flags)
+    events = demo.events(
+        prompt, "--mcp-config", config(demo, fake="well"), "--allow", allow, *flags
+    )
     (result,) = [each for each in events if each["type"] == "tool_result"]
     return result
 

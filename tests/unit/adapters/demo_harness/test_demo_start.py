@@ -44,30 +44,27 @@ def test_only_the_standard_library_is_imported(package):
                 assert name.split(".")[0] in sys.stdlib_module_names, (file, name)
 
 
-def best(command, demo, times=7):
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        subprocess.run(
-            command,
-            cwd=demo.cwd,
-            env=demo.env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=30,
-            check=True,
-        )
-        found.append(time.perf_counter() - start)
-    return min(found)
-
-
 def test_start_is_quick(demo):
-    bare = best([sys.executable, "-I", "-S", "-c", "pass"], demo)
-    version = best([*demo.command, "--version"], demo)
-    whole = best([*demo.command, "-p", "x"], demo)
-    print(f"bare {bare * 1e3:.0f} ms, --version {version * 1e3:.0f} ms, a turn {whole * 1e3:.0f} ms")
-    assert version < 6 * bare
-    assert whole < 20 * bare
+    """Against a bare interpreter, run in turns: the machine may be busy."""
+    silent = demo.script(("",))
+    commands = {
+        "bare": [sys.executable, "-I", "-S", "-c", "pass"],
+        "version": [*demo.command, "--version"],
+        "turn": [*demo.command, "-p", "x", "--script", silent],
+    }
+    seconds = {name: [] for name in commands}
+    for _ in range(11):
+        for name, command in commands.items():
+            start = time.perf_counter()
+            subprocess.run(
+                command, cwd=demo.cwd, env=demo.env, stdin=subprocess.DEVNULL, timeout=30, check=True,
+                capture_output=True,
+            )  # fmt: skip
+            seconds[name].append(time.perf_counter() - start)
+    best = {name: min(found) for name, found in seconds.items()}
+    print({name: f"{found * 1000:.0f} ms" for name, found in best.items()})
+    assert best["version"] < 6 * best["bare"]
+    assert best["turn"] < 20 * best["bare"]
 
 
 def test_help_documents_environment_and_bends(demo):

@@ -1,0 +1,33 @@
+"""Getting the result of a coroutine without paying for an event loop that it doesn't need."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+def result_of(make: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+    """The result of the coroutine that ``make`` makes.
+
+    Importing asyncio takes as long as starting Python, and most plans wait for nothing. So the
+    coroutine is first run by hand; when it turns out to need a loop it is thrown away, and a new
+    one is made and run in a loop. ``make`` must therefore be harmless to call twice.
+    """
+    if "asyncio" not in sys.modules:
+        coroutine = make()
+        try:
+            coroutine.send(None)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+        except RuntimeError:
+            if "asyncio" not in sys.modules:
+                raise
+        finally:
+            coroutine.close()
+    import asyncio
+
+    return asyncio.run(make())

@@ -1,0 +1,66 @@
+"""What the package declares about Claude Code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from barry_cli.bags.manifest import read_bag
+from barry_cli.registry.check import check_adapter
+
+PACKAGE = Path(__file__).resolve().parents[4] / "adapters" / "claude" / "barry_adapter_claude"
+
+
+def declared() -> Any:
+    from barry_adapter_claude import adapter
+
+    return adapter
+
+
+def test_the_declarations_hold_up() -> None:
+    checked = check_adapter(declared())
+    assert checked.problems == []
+    assert checked.checked > 0
+
+
+def test_the_tool_table_has_every_native_tool_and_no_other() -> None:
+    bag = read_bag(PACKAGE)
+    assert set(bag.tools) == set(declared().native_tools)
+    assert {name for names in bag.categories.values() for name in names} <= set(bag.tools)
+
+
+@pytest.mark.parametrize(
+    ("printed", "version"),
+    [
+        ("2.1.332 (Claude Code)\n", "2.1.332"),
+        ("a warning\n2.1.332 (Claude Code)\n", "2.1.332"),
+        ("node v20.1.2\n", None),
+    ],
+)
+def test_the_version_is_found_in_what_it_prints(printed: str, version: str | None) -> None:
+    found = re.search(declared().requirements.binary.version_pattern, printed)
+    assert (found and found.group(1)) == version
+
+
+def test_options_take_what_they_say_and_nothing_else() -> None:
+    options = declared().options
+    jsonschema.validate({"permissionMode": "plan", "effort": "max", "name": "n"}, options)
+    for wrong in ({"permissionMode": "yolo"}, {"name": ""}, {"other": 1}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, options)
+
+
+def test_a_settled_home_has_answered_every_first_question(tmp_path: Path) -> None:
+    import json
+
+    from barry_adapter_claude.checks import settle
+
+    settle(tmp_path, tmp_path / "w", "k" * 30)
+    state = json.loads((tmp_path / ".claude.json").read_text("utf-8"))
+    assert state["hasCompletedOnboarding"] is True
+    assert state["customApiKeyResponses"]["approved"] == ["k" * 20]
+    assert state["projects"][str(tmp_path / "w")]["hasTrustDialogAccepted"] is True
