@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
@@ -32,7 +34,10 @@ def start(
     parent = os.getpid()
     reader, writer = os.pipe()  # Both close on exec: the end of the data means success.
     try:
-        child = os.fork()
+        with warnings.catch_warnings():
+            # Newer interpreters warn of forking beside threads. The child only executes a program.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
     except OSError:
         os.close(reader)
         os.close(writer)
@@ -68,8 +73,9 @@ def _become(
         what = b"program"
         signals.restore_in_child()
         os.execve(path, words, variables)
-    except OSError as error:
-        os.write(writer, b"%d %s" % (error.errno or 5, what))
+    except Exception as error:
+        number = error.errno if isinstance(error, OSError) else None
+        os.write(writer, b"%d %s" % (number or errno.EINVAL, what))
     finally:
         os._exit(_NOT_STARTED)
 

@@ -116,10 +116,3 @@ OPTIONS = {
         },
     },
 }
-
-
-class Refused(BarryError):
-    """A launch that must not go on as asked."""
-
-    code = "refused"
-    exit_code = 2

@@ -483,6 +483,12 @@ def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
     assert done.stdout == line + line + "no child\n", done.stderr
 
 
+def test_arguments_that_no_program_can_get() -> None:
+    code = FAILURES.replace('["x"]', '["a\\0b"]').replace("OSError as", "(OSError, ValueError) as")
+    done = in_child(code.replace(", error.filename", ""), "/bin/true", "/")
+    assert done.stdout == "OSError\nValueError\nno child\n", done.stderr
+
+
 CALLBACKS = """
 import os, sys
 from barry_cli.terminal.supervise import supervise

@@ -19,7 +19,7 @@ from .problems import Refused
 from .processes import Groups
 from .tools import Call, Result
 from .turn import run_turn
-from .wire import Lines, json_line, say, write
+from .wire import Lines, json_line, parsed, say, write
 
 _KINDS = {"shell": "execute", "read": "read", "write": "edit"}
 _OPTIONS = (
@@ -109,8 +109,8 @@ class _Agent:
 
     def _receive(self, line: bytes) -> None:
         try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
+            message = parsed(line)
+        except ValueError:
             self._fail(None, -32700, "not a JSON text")
             return
         if not isinstance(message, dict):

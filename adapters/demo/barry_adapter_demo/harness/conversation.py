@@ -48,10 +48,6 @@ class Conversation:
             self._started = True
         self._append(kind, fields)
 
-    def close(self) -> None:
-        if self.transcript:
-            self.transcript.close()
-
     def _append(self, kind: str, fields: Event) -> None:
         if self.transcript:
             self.transcript.append(kind, **fields)

@@ -1,11 +1,11 @@
 """The files that a command line names: settings, MCP servers, plugins."""
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .problems import reason, usage
+from .wire import parsed
 
 STYLES = ("plain", "pirate")
 
@@ -30,12 +30,11 @@ def load_json(path: str, what: str) -> object:
     """Read a JSON file. Raises a usage refusal."""
     try:
         with open(path, encoding="utf-8") as file:
-            value: object = json.load(file)
+            return parsed(file.read())
     except OSError as error:
         raise usage(f"cannot read {what} {path}: {reason(error)}") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise usage(f"{what} {path} is not JSON: {error}") from None
-    return value
 
 
 def load_settings(path: str) -> Settings:

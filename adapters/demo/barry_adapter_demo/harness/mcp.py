@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from .cancel import Cancel
 from .files import ServerSpec
 from .problems import Refused, reason
 from .processes import Groups
-from .wire import LINE_LIMIT, json_line
+from .wire import LINE_LIMIT, json_line, parsed
 
 _START_SECONDS = 10.0
 _CALL_SECONDS = 600.0
@@ -98,7 +97,7 @@ class McpServer:
                 raise Refused("cancelled")
         line, _, self._buffer = self._buffer.partition(b"\n")
         try:
-            value = json.loads(line)
+            value = parsed(line)
         except ValueError:
             return {}  # Noise on its stdout is not an answer.
         return value if isinstance(value, dict) else {}

@@ -1,11 +1,11 @@
 """The model: scripted and deterministic. It answers a prompt with steps."""
 
-import json
 from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from .files import load_json
 from .problems import usage
+from .wire import parsed
 
 MODELS = ("echo", "shout")
 _KINDS = ("text", "tool", "delay", "error", "crash", "garbage", "hang")
@@ -91,7 +91,7 @@ def _builtin(prompt: str, context: Context) -> Steps:
 def _call(rest: str) -> Steps:
     name, _, text = rest.partition(" ")
     try:
-        value = json.loads(text or "{}")
+        value = parsed(text or "{}")
     except ValueError:
         value = None
     if isinstance(value, dict):

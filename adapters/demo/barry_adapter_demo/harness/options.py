@@ -19,7 +19,20 @@ BENDS = {
     "wrong-id": "use another session id than the one asked for",
 }
 
-_ENVIRONMENT = """\
+_EPILOG = """\
+script: a list of {"when": part of the prompt, "then": [step, ...]}; the first that matches counts.
+  {"text": "..."}                   say it; {prompt}, {system} and {result} (of the last tool)
+                                    in it are replaced
+  {"tool": "shell", "input": {...}} call a tool: shell {command}, read {path},
+                                    write {path, content}, mcp__SERVER__TOOL {...}
+  {"delay": seconds}                wait
+  {"error": "..."}                  fail the turn
+  {"crash": true}                   end at once, without any way out
+  {"hang": true}                    wait until cancelled
+  {"garbage": "..."}                write it to stdout as it is
+Without a rule that matches: run COMMAND, read PATH, write PATH TEXT, call TOOL {JSON}, system
+(tells the system prompt), recall (tells the last prompt); anything else is echoed.
+
 environment:
   BARRY_DEMO_HOME    where conversations are kept (default: ~/.barry-demo)
   BARRY_DEMO_SCRIPT  the same as --script, which outranks it
@@ -66,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
     made = _Parser(
         prog="demo",
         description="A small coding agent with a scripted model. No account, no network.",
-        epilog=_ENVIRONMENT,
+        epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         add_help=False,
@@ -89,7 +102,7 @@ def parser() -> argparse.ArgumentParser:
     add("--model", default=MODELS[0], help=f"one of: {', '.join(MODELS)}")
     add("--system-prompt", metavar="TEXT", default="", help="the model's instructions")
     add("--append-system-prompt", metavar="TEXT", default="", help="more, after them")
-    add("--script", metavar="FILE", help='JSON rules: [{"when": text, "then": [step, ...]}, ...]')
+    add("--script", metavar="FILE", help="what the model does; see below")
     add = made.add_argument_group("tools (mcp__SERVER names all of a server's)").add_argument
     add("--allow", metavar="TOOL", action="append", default=[], help="run it without asking")
     add("--deny", metavar="TOOL", action="append", default=[], help="withhold it; outranks --allow")

@@ -83,6 +83,7 @@ class Terminal:
                 mode = termios.tcgetattr(0)
                 mode[3] &= ~(termios.ICANON | termios.ECHO | termios.IEXTEN)
                 mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
+                mode[6][termios.VQUIT] = b"\0"  # ^\\ would end us with the terminal in this mode.
                 # In the background this stops us, as it stops any program, until fg.
                 termios.tcsetattr(0, termios.TCSANOW, mode)
                 break

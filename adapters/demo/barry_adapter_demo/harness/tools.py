@@ -107,8 +107,8 @@ class Toolbox:
             or not all(isinstance(value, str) for value in call.input.values())
         ):
             return Result(False, f"{call.name} takes texts: {', '.join(fields)}", "invalid")
-        if any("\0" in value for value in call.input.values() if isinstance(value, str)):
-            return Result(False, f"{call.name}: a zero byte in the input", "invalid")
+        if not all(_plain(value) for value in call.input.values()):
+            return Result(False, f"{call.name}: a zero byte or half a character", "invalid")
         if call.name in ("read", "write") and not self._within(self._path(call)):
             return Result(False, f"{call.title} is outside the working directories", "refused")
         return None
@@ -128,7 +128,7 @@ class Toolbox:
             if call.name == "write":
                 return _write(self._path(call), str(call.input["content"]))
         except OSError as error:
-            return Result(False, f"{call.name}: {call.title}: {reason(error)}", "ran")
+            return Result(False, _bounded(f"{call.name}: {reason(error)}: {call.title}"), "ran")
         _, server, tool = call.name.split("__", 2)
         ok, output = self.servers[server].call(tool, call.input, cancel)
         return Result(ok, _bounded(output), "cancelled" if cancel.reason else "ran")
@@ -162,6 +162,12 @@ class Toolbox:
             return Result(False, _remark(text, f"ended after {SHELL_SECONDS:g} seconds"), "ran")
         status = child.returncode
         return Result(not status, _remark(text, f"exit {status}") if status else text, "ran")
+
+
+def _plain(value: object) -> bool:
+    """Whether the system can take a text: no zero byte, no half surrogate."""
+    text = value if isinstance(value, str) else ""
+    return "\0" not in text and not re.search("[\ud800-\udfff]", text)
 
 
 def _names(tool: str) -> set[str]:

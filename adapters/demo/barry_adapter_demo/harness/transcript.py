@@ -5,13 +5,12 @@
 tool_use, tool_result, usage or error.
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from .problems import Refused, reason
-from .wire import json_line
+from .wire import json_line, parsed
 
 Event = dict[str, object]
 
@@ -83,7 +82,7 @@ def read(path: str) -> Iterator[Event]:
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
             try:
-                event = json.loads(line)
+                event = parsed(line)
             except ValueError:
                 continue
             if isinstance(event, dict) and isinstance(event.get("type"), str):

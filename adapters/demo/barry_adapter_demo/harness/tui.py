@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 
 from . import VERSION, transcript
@@ -72,7 +73,7 @@ class _Tui:
                 return None
             if not said:
                 return None
-            if said.isdecimal() and 1 <= int(said) <= len(known):
+            if re.fullmatch(r"[0-9]{1,6}", said) and 1 <= int(said) <= len(known):
                 return known[int(said) - 1]
             self.note(f"a number from 1 to {len(known)}, please")
 
@@ -126,7 +127,7 @@ class _Tui:
     def _exit(self, text: str) -> int | None:
         if not text:
             return 0
-        if text.isascii() and text.isdecimal() and int(text) < 256:
+        if re.fullmatch(r"[0-9]{1,3}", text) and int(text) < 256:
             return int(text)
         self.note("/exit takes a number from 0 to 255")
         return None

@@ -65,7 +65,9 @@ def run_turn(conversation: Conversation, prompt: str, surface: Surface, cancel: 
     except _Failed as error:
         return turn.failed("model", str(error))
     except Refused as problem:
-        return Outcome("transcript", str(problem), "".join(turn.said))
+        return Outcome("transcript", str(problem), "\n".join(turn.said))
+    except RecursionError:
+        return turn.failed("model", "the input of a tool is nested too deeply")
     return Outcome("ok", "", "\n".join(turn.said))
 
 

@@ -17,6 +17,15 @@ def json_line(value: object) -> bytes:
     return text.encode("utf-8", "replace") + b"\n"
 
 
+def parsed(text: str | bytes) -> object:
+    """The value of a JSON text. Raises ValueError for whatever is wrong with it."""
+    try:
+        value: object = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return value
+
+
 def write(file: int, data: bytes, cancel: Cancel) -> None:
     """Write everything. What a stuck reader leaves unread is dropped once the flag is set."""
     view = memoryview(data)

@@ -57,8 +57,8 @@ def test_start_is_quick(demo):
         for name, command in commands.items():
             start = time.perf_counter()
             subprocess.run(
-                command, cwd=demo.cwd, env=demo.env, stdin=subprocess.DEVNULL, timeout=30, check=True,
-                capture_output=True,
+                command, cwd=demo.cwd, env=demo.env, timeout=30, check=True,
+                stdin=subprocess.DEVNULL, capture_output=True,
             )  # fmt: skip
             seconds[name].append(time.perf_counter() - start)
     best = {name: min(found) for name, found in seconds.items()}

@@ -124,3 +124,24 @@ def test_signal_kills_the_whole_group(demo, gone, wait_for, trap):
         assert gone(int((demo.cwd / name).read_text()))
     (result,) = [each for each in demo.recorded() if each["type"] == "tool_result"]
     assert result["decision"] == "cancelled"
+
+
+@pytest.mark.parametrize("value", ['{"command": "\\ud800"}', '{"command": "a\\u0000"}'])
+def test_text_that_the_system_cannot_take(demo, value):
+    assert call(demo, f"call shell {value}")["decision"] == "invalid"
+
+
+def test_command_that_is_too_long(demo):
+    script = demo.script(("", {"tool": "shell", "input": {"command": "x" * 3_000_000}}))
+    result = call(demo, "go", "--script", script)
+    assert result["output"].startswith("shell: Argument list too long: xxx")
+    assert len(result["output"]) < 33_000
+
+
+@pytest.mark.parametrize("depth", [500, 900, 960, 980, 990, 5000])
+def test_input_that_is_nested_deeply(demo, depth):
+    prompt = 'call shell {"command": ' + "[" * depth + "]" * depth + "}"
+    done = demo.run("-p", "--output", "ndjson", "-", text=prompt)
+    assert done.returncode in (0, 1)
+    assert "fault" not in done.stderr
+    assert '"type":"result"' in done.stdout.splitlines()[-1]

@@ -352,3 +352,13 @@ def test_closing_the_terminal_ends_it(demo, prompt):
     os.dup2(null, child.child_fd)  # Closes our end of the terminal.
     os.close(null)
     assert child.wait() == 129
+
+
+def test_quit_key_and_huge_numbers_do_not_break_it(demo, prompt):
+    child = demo.tui()
+    prompt(child)
+    child.send("\x1c/exit " + "9" * 5000 + "\r")
+    child.expect_exact("a number from 0 to 255")
+    prompt(child)
+    child.send("\x1chi\r")
+    child.expect_exact("demo heard: hi")

@@ -1,0 +1,115 @@
+"""Gemini CLI, Google's coding agent for the terminal."""
+
+from __future__ import annotations
+
+from barry_adapter_gemini.declared import (
+    COMMAND,
+    GUARANTEES,
+    ID,
+    LABEL,
+    NATIVE,
+    NATIVE_TOOLS,
+    OPTIONS,
+    PACKAGE,
+    VENDOR,
+    VERSION,
+)
+from barry_adapter_gemini.launch import plan
+from barry_adapter_gemini.transcript import GeminiTranscripts
+from barry_cli.adapters import (
+    Adapter,
+    Binary,
+    Evidence,
+    HarnessCapabilities,
+    Install,
+    LaunchMode,
+    Login,
+    Pin,
+    Requirements,
+    define_adapter,
+)
+
+_INSTALL = f"npm install -g {PACKAGE}@{VERSION}"
+
+adapter = define_adapter(
+    Adapter(
+        id=ID,
+        label=LABEL,
+        capabilities=HarnessCapabilities(
+            endpoint="configurable",
+            mcp_transports=("stdio", "http", "sse"),
+            skills_mount="none",
+            # GEMINI_SYSTEM_MD would take the place of the whole prompt, not add to it.
+            system_prompt_format="unsupported",
+            tool_denial="native",
+            # With no key in the environment it takes the one that the user once stored.
+            without_key="subscription-oauth",
+        ),
+        requirements=Requirements(
+            binary=Binary(
+                command=COMMAND,
+                version_args=("--version",),
+                version_pattern=r"^(\d+\.\d+\.\d+)",
+                pin=Pin(
+                    version=VERSION,
+                    enforced_by="general.enableAutoUpdate: false in system settings, where the "
+                    "build takes them; else a warning unless the user's own settings say so",
+                ),
+                install=Install(linux=_INSTALL, darwin=_INSTALL, fallback=_INSTALL),
+            ),
+            platforms=("linux", "darwin"),
+            environment=(
+                "GEMINI_*",
+                "GOOGLE_*",
+                "GCLOUD_PROJECT",
+                "CLOUD_SHELL",
+                "CLOUDSDK_CONFIG",
+                "NO_BROWSER",
+                "NODE_EXTRA_CA_CERTS",
+                "TERM_PROGRAM",
+            ),
+            session_marks=("GEMINI_CLI", "GEMINI_CLI_NO_RELAUNCH"),
+            login=Login(
+                variables=(
+                    "GEMINI_API_KEY",
+                    "GOOGLE_API_KEY",
+                    "GOOGLE_APPLICATION_CREDENTIALS",
+                    "GOOGLE_GENAI_USE_GCA",
+                ),
+                files=(
+                    "~/.gemini/oauth_creds.json",
+                    "~/.gemini/gemini-credentials.json",
+                    "~/.gemini/.env",
+                    "~/.env",
+                    "$GEMINI_CLI_HOME/.gemini/oauth_creds.json",
+                    "$GEMINI_CLI_HOME/.gemini/.env",
+                ),
+                conflicts=(("GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_USE_VERTEXAI"),),
+            ),
+        ),
+        native_tools=NATIVE_TOOLS,
+        default_mode="guest",
+        modes={
+            "guest": LaunchMode(
+                guarantees=GUARANTEES,
+                verified_on=VERSION,
+                evidence=Evidence(
+                    check="checks:guest",
+                    proves="Gemini CLI's own TUI answers from the endpoint given although the "
+                    "folder's .env names another; a denied tool is not offered and has no effect "
+                    "although the user's and the folder's settings allow it, and has one when "
+                    "allowed; the transcript holds the conversation under the reserved id",
+                ),
+                native=NATIVE,
+                platforms=("linux",),
+                plan=plan,
+            ),
+            "instrumented": None,
+            "hosted": None,
+        },
+        bag=".",
+        options=OPTIONS,
+        transcript=GeminiTranscripts(),
+        vendor=VENDOR,
+    )
+)

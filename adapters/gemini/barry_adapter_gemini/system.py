@@ -1,0 +1,74 @@
+"""System settings: they outrank the user's and the folder's, and Gemini CLI takes them only from
+files that nobody but root could have written, in folders of which the same is true."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from barry_adapter_gemini.declared import LABEL
+from barry_adapter_gemini.places import SYSTEM_DEFAULTS, SYSTEM_SETTINGS, machine_folder
+from barry_adapter_gemini.settings import of_folder, of_machine, of_user
+from barry_cli.adapters import PlanDraft
+
+_SHIPPED = Path(__file__).parent / "system.json"
+"""What every launch sets: no self-update."""
+
+
+def arrange(draft: PlanDraft, own: dict[str, Any]) -> bool:
+    """Put self-update off, and ``own``, above all other settings. False where that can't be done.
+
+    An administrator's settings are never replaced.
+    """
+    if of_machine(draft.config.env) is not None:
+        return False
+    if own:
+        general = json.loads(_SHIPPED.read_text("utf-8"))
+        path = draft.file("system.json", json.dumps({**general, **own}, ensure_ascii=False))
+    else:
+        path = _SHIPPED
+    if not honoured(path):
+        if own:
+            path.unlink()  # it may hold secrets, and nobody will read it
+        return False
+    draft.env[SYSTEM_SETTINGS] = str(path)
+    defaults = machine_folder() / "system-defaults.json"
+    # They are looked for beside the settings, unless they are named.
+    if not draft.inherited(SYSTEM_DEFAULTS) and defaults.exists():
+        draft.env[SYSTEM_DEFAULTS] = str(defaults)
+    return True
+
+
+def warn_of_updates(draft: PlanDraft) -> None:
+    """Say that Gemini CLI may replace itself, unless its own settings rule that out."""
+    config = draft.config
+    for settings in (
+        of_machine(config.env),
+        of_folder(config.cwd, config.env),
+        of_user(config.env),
+    ):
+        updates = settings.at("general", "enableAutoUpdate") if settings is not None else None
+        if updates is False:
+            return
+        if updates is not None:
+            break
+    draft.warn(
+        f"{LABEL} may replace itself by a newer build: it takes that from its settings alone. Set "
+        "general.enableAutoUpdate to false there"
+    )
+
+
+def honoured(path: Path) -> bool:
+    """Whether Gemini CLI would read a file as system settings."""
+    real = Path(os.path.realpath(path))
+    for each in {path, *path.parents, real, *real.parents}:
+        try:
+            facts, itself = os.stat(each), os.lstat(each)
+        except OSError:
+            return False
+        if facts.st_uid or itself.st_uid or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return False
+    return True
