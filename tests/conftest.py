@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 import pytest
 
+from tests.toy import Barry, Toys
+
 NOBODY = 65534
 
 # What would lead Barry, or a harness, out of the test's own folders.
@@ -88,3 +90,18 @@ def open_folder() -> Iterator[Path]:
     folder.chmod(0o777)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def toys(tmp_path_factory: pytest.TempPathFactory) -> Toys:
+    """The toy adapters of this run."""
+    return Toys(tmp_path_factory.mktemp("toys"))
+
+
+@pytest.fixture
+def barry(home: Path, tmp_path: Path, toys: Toys) -> Iterator[Barry]:
+    """Barry with the toy installed, in folders of the test's own."""
+    made = Barry(tmp_path, toys)
+    made.install()
+    yield made
+    made.close()

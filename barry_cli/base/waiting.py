@@ -15,6 +15,9 @@ def result_of(make: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
     Importing asyncio takes as long as starting Python, and most plans wait for nothing. So the
     coroutine is first run by hand; when it turns out to need a loop it is thrown away, and a new
     one is made and run in a loop. ``make`` must therefore be harmless to call twice.
+
+    Who waits for something has imported asyncio by then, and fails without a loop, perhaps with
+    an error that somebody in between made of it: so any failure is then tried again in a loop.
     """
     if "asyncio" not in sys.modules:
         coroutine = make()
@@ -23,7 +26,7 @@ def result_of(make: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         except StopIteration as done:
             result: Result = done.value
             return result
-        except RuntimeError:
+        except Exception:
             if "asyncio" not in sys.modules:
                 raise
         finally:

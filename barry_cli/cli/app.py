@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import sys
+from typing import TextIO, cast
 
 import typer
 
 from barry_cli.base.problems import BarryError
 from barry_cli.cli.arguments import Tail, split, wants_json
+from barry_cli.cli.render.output import ReaderGone, Stdout
 
 app = typer.Typer(
     name="barry",
@@ -57,32 +61,23 @@ def run(arguments: list[str]) -> int:
     gc.disable()  # a command's life is short; what stays longer turns it on again
     own, tail = split(arguments)
     as_json = wants_json(own)
-    from barry_cli.cli import boundary
-
+    stdout = sys.stdout
+    sys.stdout = cast(TextIO, Stdout(stdout))
     try:
         code = app(args=own, prog_name="barry", standalone_mode=False, obj=Tail(tail))
-        sys.stdout.flush()
         return code if isinstance(code, int) else 0
-    except BarryError as problem:
-        return boundary.show(problem, as_json=as_json)
+    except ReaderGone:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 128 + signal.SIGPIPE
     except (KeyboardInterrupt, typer.Abort):
-        return 130
-    except typer.TyperException as problem:
-        return boundary.tell(
-            "usage",
-            problem.format_message(),
-            "`barry --help` and `barry VERB --help` show how",
-            problem.exit_code,
-            as_json=as_json,
-        )
-    except BrokenPipeError:  # the reader has seen enough
-        _quiet_stdout()
-        return 141
-    except Exception as error:
+        return 128 + signal.SIGINT
+    except BaseException as error:
+        from barry_cli.cli import boundary
+
+        if isinstance(error, BarryError):
+            return boundary.show(error, as_json=as_json)
+        if isinstance(error, typer.TyperException):
+            return boundary.usage(error, as_json=as_json)
         return boundary.crash(error, as_json=as_json)
-
-
-def _quiet_stdout() -> None:
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    finally:
+        sys.stdout = stdout

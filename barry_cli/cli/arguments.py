@@ -28,7 +28,7 @@ def split(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
     for place, word in enumerate(own):
         if word == "--resume":
             following = own[place + 1] if place + 1 < len(own) else "-"
-            if following.startswith("-") or not following:
+            if following.startswith("-"):
                 own[place] = "--resume="
     return own, tail
 
@@ -57,13 +57,17 @@ def options(pairs: list[str]) -> dict[str, object]:
                 f"--option {pair} is not KEY=JSON", hint="write it like --option name='\"value\"'"
             )
         try:
-            found[key] = json.loads(text)
-        except ValueError as error:
+            found[key] = json.loads(text, parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:
             raise UsageProblem(
-                f"--option {key}: {text!r} is not JSON: {error}",
-                hint=f"a word is written with its quotes: --option '{key}=\"{text}\"'",
+                f"--option {key}: its value is not JSON: {error}",
+                hint=f"a word is written with its quotes: --option '{key}=\"...\"'",
             ) from error
     return found
+
+
+def _no_number(word: str) -> object:
+    raise ValueError(f"{word} is no JSON number")
 
 
 def requirements(pairs: list[str]) -> dict[str, str]:

@@ -8,9 +8,10 @@ import sys
 import traceback
 from pathlib import Path
 
+import typer
+
 from barry_cli.base.problems import BarryError
-from barry_cli.cli.render.columns import printable
-from barry_cli.cli.render.talk import say, style
+from barry_cli.cli.render.talk import one_line, say, style
 
 
 def show(problem: BarryError, *, as_json: bool) -> int:
@@ -22,6 +23,21 @@ def show(problem: BarryError, *, as_json: bool) -> int:
         problem.exit_code,
         as_json=as_json,
         details=dict(problem.details),
+    )
+
+
+def usage(problem: typer.TyperException, *, as_json: bool) -> int:
+    """Tell what is wrong with a command line; of a group without a verb, its help."""
+    message = problem.format_message()
+    if message.startswith("Usage:"):
+        say(message)
+        return problem.exit_code
+    return tell(
+        "usage",
+        message,
+        "`barry --help` and `barry VERB --help` show how",
+        problem.exit_code,
+        as_json=as_json,
     )
 
 
@@ -39,14 +55,10 @@ def tell(
         error = {"code": code, "message": message, "hint": hint, "details": details or {}}
         say(json.dumps({"error": error}, ensure_ascii=False, default=str))
     else:
-        say(f"{style('error:', 'red', sys.stderr)} {_one_line(message)}")
+        say(f"{style('error:', 'red', sys.stderr)} {one_line(message)}")
         if hint:
-            say(f"{style('hint:', 'bold', sys.stderr)} {_one_line(hint)}")
+            say(f"{style('hint:', 'bold', sys.stderr)} {one_line(hint)}")
     return exit_code
-
-
-def _one_line(text: str) -> str:
-    return printable(" ".join(text.split()))
 
 
 def crash(error: BaseException, *, as_json: bool) -> int:
@@ -73,6 +85,8 @@ def _log(error: BaseException) -> Path | None:
     from barry_cli.base.secrets import looks_secret, redact
 
     secrets = [value for name, value in os.environ.items() if looks_secret(name)]
+    # What was typed as a value may be anything; it is not needed to understand the failure.
+    secrets += [value for word in sys.argv[1:] if (value := word.partition("=")[2])]
     text = "\n".join(
         (
             f"barry {__version__}",
@@ -83,9 +97,9 @@ def _log(error: BaseException) -> Path | None:
             "".join(traceback.format_exception(error)),
         )
     )
-    path = folders().crashes / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.log"
     try:
+        path = folders().crashes / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.log"
         write_atomic(path, redact(text, secrets).encode(errors="replace"))
-    except BarryError:
+    except (BarryError, OSError, RuntimeError):  # no such folder, no room, no home
         return None
     return path

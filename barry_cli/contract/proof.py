@@ -31,6 +31,10 @@ class Terminal(Protocol):
         """Send keys."""
         ...
 
+    def ended(self, *, seconds: float = 15) -> int | None:
+        """Wait for its own end: the exit code, minus a signal, or None when it still runs."""
+        ...
+
     def close(self, *, seconds: float = 15) -> int | None:
         """End it (TERM, then KILL) and give its exit code, or None when a signal ended it."""
         ...

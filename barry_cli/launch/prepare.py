@@ -154,8 +154,9 @@ async def prepare(
     except BaseException:
         discard(plan)
         raise
-    env = environment.apply(passed, plan.env)
+    env = environment.apply({**passed, "PWD": plan.cwd or cwd}, plan.env)
     own = plan.command == adapter.requirements.binary.command
+    named = own or chosen.mode.build == "bundled"
     return Prepared(
         session_id=session_id,
         request=request,
@@ -163,7 +164,7 @@ async def prepare(
         mode_id=chosen.id,
         mode=chosen.mode,
         program=program.path if own else plan.command,
-        chosen_because=program.why if own else "named by the adapter's plan",
+        chosen_because=program.why if named else "named by the adapter's plan",
         version=program.version,
         cwd=plan.cwd or cwd,
         env=env,

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Literal
 
 from barry_cli.base import paths
-from barry_cli.base.ids import matching, nearest
+from barry_cli.base.ids import matching
 from barry_cli.base.problems import AdapterNotInstalled, AdapterRefused, StoreProblem
-from barry_cli.registry.content import PackageProblem, locate, top_of, unchanged
+from barry_cli.registry.content import PackageProblem, locate, unchanged
 from barry_cli.registry.load import load_object
+from barry_cli.registry.rows import (
+    absent,
+    find_row,
+    how_to_add_again,
+    present_row,
+    refuse_clashes,
+    vendor_ids,
+)
 from barry_cli.registry.store import Row, read_rows, update
 
 if TYPE_CHECKING:
@@ -56,7 +64,7 @@ class Added:
             return {}
         old, new = snapshot(self.before), snapshot(self.record)
         fields = dict.fromkeys([*old, *new])
-        for passing in ("installedAt", "contentStamp"):
+        for passing in ("checked", "contentStamp", "installedAt"):
             fields.pop(passing, None)
         return {
             name: (old.get(name), new.get(name))
@@ -110,7 +118,7 @@ class Adapters:
         record = found.record
         if record is None or found.problems:
             raise AdapterRefused(found.called, found.problems)
-        _refuse_clashes(record, read_rows(self._folders))
+        refuse_clashes(record, read_rows(self._folders))
         if options is not None and options.vet is not None:
             adapter = _adapter(record.id, record.path, record.entry, "")
             if problems := await options.vet(adapter):
@@ -153,7 +161,7 @@ class Adapters:
                     hint="write more of the id",
                 )
             if not close:
-                raise _absent(id, rows)
+                raise absent(id, rows)
             row = find_row(rows, close[0])
         assert row is not None
         return self._typed(row)
@@ -164,7 +172,7 @@ class Adapters:
         Raises AdapterNotInstalled when it isn't recorded or its package has gone, and
         AdapterRefused when the package is no longer what was checked.
         """
-        return self._load(_present(self.rows(), id))
+        return self._load(present_row(self.rows(), id))
 
     async def load_vendor_code(self) -> VendorCodeLoaded:
         """The vendor call code of every adapter that carries some.
@@ -174,10 +182,10 @@ class Adapters:
         carriers: dict[str, str] = {}
         loaded = VendorCodeLoaded(vendors=carriers)
         for row in self.rows():
-            for vendor in _vendor_ids(row):
+            for vendor in vendor_ids(row):
                 carriers.setdefault(vendor, row["id"])
         for row in self.rows():
-            if not _vendor_ids(row):
+            if not vendor_ids(row):
                 continue
             try:
                 code = self._load(row).vendor_code
@@ -237,7 +245,7 @@ class Adapters:
             raise AdapterRefused(
                 row["id"],
                 [f"it was recorded for contract {row.get('contractVersion')}, not {_CONTRACT}"],
-                hint=_again(row),
+                hint=how_to_add_again(row),
             )
         package = _package(row)
         known = self._loaded.get(row["id"])
@@ -253,15 +261,17 @@ class Adapters:
         try:
             same = package.is_as_checked()
         except PackageProblem as problem:
-            raise AdapterRefused(row["id"], problem.problems, hint=_again(row)) from problem
+            raise AdapterRefused(
+                row["id"], problem.problems, hint=how_to_add_again(row)
+            ) from problem
         if not same:
             raise AdapterRefused(
                 row["id"],
                 [f"the files of its package in {package.path} are not those that were checked"],
-                hint=_again(row),
+                hint=how_to_add_again(row),
             )
         if known is None or known[0] != package:
-            known = package, _adapter(row["id"], package.path, package.entry, _again(row))
+            known = package, _adapter(row["id"], package.path, package.entry, how_to_add_again(row))
             self._loaded[row["id"]] = known
         return known[1]
 
@@ -271,7 +281,7 @@ class Adapters:
         replaced: list[Row] = []
 
         def with_record(rows: list[Row]) -> list[Row]:
-            _refuse_clashes(record, rows)
+            refuse_clashes(record, rows)
             replaced[:] = [row for row in rows if row["id"] == record.id]
             new = snapshot(record)
             if not replaced:
@@ -301,7 +311,7 @@ class Adapters:
             raise StoreProblem(
                 f"{path}: the record of adapter {row['id']} does not fit this Barry: "
                 f"{'; '.join(sentences(error, InstalledAdapter))}",
-                hint=f"{_again(row)}, or `barry adapter remove {row['id']}` to drop it",
+                hint=f"{how_to_add_again(row)}, or `barry adapter remove {row['id']}` to drop it",
                 details={"path": str(path), "adapterId": row["id"]},
             ) from error
 
@@ -326,54 +336,8 @@ def _package(record: InstalledAdapter | Row) -> _Package:
     values = [record.get(key) for key in ("path", "entry", "contentHash", "contentStamp")]
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) != len(values) or not all(texts[:3]):
-        raise AdapterRefused(record["id"], ["its record is damaged"], hint=_again(record))
+        raise AdapterRefused(record["id"], ["its record is damaged"], hint=how_to_add_again(record))
     return _Package(*texts)
-
-
-def find_row(rows: Iterable[Row], id: str) -> Row | None:
-    """The row that answers to an id: by its own id first, else by one of its aliases."""
-    rows = list(rows)
-    for row in rows:
-        if row["id"] == id:
-            return row
-    return next((row for row in rows if id in _aliases(row)), None)
-
-
-def _aliases(row: Row) -> list[str]:
-    aliases = row.get("aliases")
-    return aliases if isinstance(aliases, list) else []
-
-
-def _present(rows: list[Row], id: str) -> Row:
-    row = find_row(rows, id)
-    if row is None:
-        raise _absent(id, rows)
-    return row
-
-
-def _absent(id: str, rows: list[Row]) -> AdapterNotInstalled:
-    from barry_cli.registry.shipped import shipped_ids
-
-    guess = nearest(id, [name for row in rows for name in (row["id"], *_aliases(row))])
-    shipped = shipped_ids()
-    if guess is not None:
-        return AdapterNotInstalled(id, hint=f"did you mean {guess}?")
-    if id in shipped:
-        return AdapterNotInstalled(id, hint=f"`barry adapter add {id}` installs it")
-    near = nearest(id, shipped)
-    if near is not None:
-        return AdapterNotInstalled(id, hint=f"did you mean {near}? `barry adapter add {near}`")
-    return AdapterNotInstalled(
-        id, hint="`barry adapter list` shows what is, `barry adapter add PATH|NAME` adds one"
-    )
-
-
-def _again(row: Row) -> str:
-    import shlex
-
-    # A shipped package or a distribution is added by its name, wherever it is by now.
-    what = row.get("path") if row.get("source") == "path" else row["id"]
-    return f"`barry adapter add {shlex.quote(str(what or row['id']))}` checks and records it again"
 
 
 def _adapter(id: str, path: str, entry: str, again: str) -> Adapter:
@@ -388,36 +352,3 @@ def _adapter(id: str, path: str, entry: str, again: str) -> Adapter:
     if value.id != id:
         raise AdapterRefused(id, [f"its package now declares adapter {value.id}"], hint=again)
     return value
-
-
-def _refuse_clashes(record: InstalledAdapter, rows: list[Row]) -> None:
-    """Refuse a record whose names another adapter answers to already."""
-    problems = []
-    top = top_of(record.entry)
-    for row in rows:
-        if row["id"] == record.id:
-            continue
-        taken = {row["id"], *_aliases(row)}
-        for name in (record.id, *record.aliases):
-            if name in taken:
-                kind = "id" if name == record.id else "alias"
-                problems.append(f"its {kind} {name} is taken by the installed adapter {row['id']}")
-        if top_of(str(row.get("entry", ""))) == top:
-            problems.append(
-                f"its package {top} has the name of the package of adapter {row['id']}: one "
-                "process can't hold both"
-            )
-    if problems:
-        raise AdapterRefused(
-            record.id, problems, hint="rename it, or remove the other with `barry adapter remove`"
-        )
-
-
-def _vendor_ids(row: Row) -> list[str]:
-    code = row.get("vendorCode")
-    vendors = code.get("vendors") if isinstance(code, dict) else None
-    return [
-        vendor["id"]
-        for vendor in (vendors if isinstance(vendors, list) else [])
-        if isinstance(vendor, dict) and isinstance(vendor.get("id"), str)
-    ]

@@ -56,13 +56,14 @@ def find_package(what: str) -> Package:
         if not os.path.isdir(what):
             known = sorted({*shipped_ids(), *(point.name for point in _points())})
             guess = nearest(what, known)
+            hint = "give the path of a package" + (
+                f", or one of {', '.join(known)}" if known else ""
+            )
             raise AdapterNotInstalled(
                 what,
                 message=f"there is no adapter {what}: Barry ships none, no installed distribution "
                 "has one, and there is no folder of that name",
-                hint=f"did you mean {guess}?"
-                if guess
-                else f"give the path of a package, or one of {', '.join(known) or 'none'}",
+                hint=f"did you mean {guess}?" if guess else hint,
             )
     return read_package(os.path.abspath(os.path.expanduser(what)), source="path")
 
@@ -259,14 +260,21 @@ def _distribution(id: str) -> Package | None:
 
 
 def _folder_of(top: str) -> str | None:
-    """The folder on ``sys.path`` that a package lies in; looked up, not imported."""
-    import importlib.util
+    """The folder that a package would be imported from; looked up, not imported.
 
-    try:
-        spec = importlib.util.find_spec(top)
-    except (ImportError, ValueError):
-        return None
-    if spec is None or spec.origin is None or not os.path.isfile(spec.origin):
-        return None
-    package = os.path.basename(spec.origin) == "__init__.py"
-    return os.path.dirname(os.path.dirname(spec.origin) if package else spec.origin)
+    What this process has loaded already is not asked: that may be an adapter of another folder.
+    """
+    import sys
+
+    for finder in sys.meta_path:
+        try:
+            spec = finder.find_spec(top, None)
+        except Exception:  # a finder of somebody else's knows of nothing, then
+            spec = None
+        if spec is None:
+            continue
+        if spec.origin is None or not os.path.isfile(spec.origin):
+            return None
+        package = os.path.basename(spec.origin) == "__init__.py"
+        return os.path.dirname(os.path.dirname(spec.origin) if package else spec.origin)
+    return None

@@ -66,10 +66,11 @@ def supervise(
             ended = job.wait(on_start, on_tick, tick_seconds)
             if ended.abnormal:
                 _end_leftovers(earlier, leftover_grace_seconds)
-            if terminal is not None and modes is not None and terminal.take_back():
+            if terminal is not None and terminal.take_back():
                 if ended.abnormal:
                     terminal.reset()
-                terminal.write(modes)
+                if modes is not None:
+                    terminal.write(modes)
             return ended
     finally:
         if terminal is not None:

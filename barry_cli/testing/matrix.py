@@ -40,6 +40,9 @@ class Case:
     beside: tuple[Mapping[str, object], ...] = ({},)
     """What else is asked for, in the plan to compare with as well; one of these is enough."""
 
+    must_show: bool = True
+    """False where it matters only beside settings of the user's that are not here."""
+
     def together(self) -> Iterator[tuple[Mapping[str, object], Mapping[str, object]]]:
         """Each plan to compare with, and what is to be compared with it."""
         for beside in self.beside:
@@ -68,7 +71,7 @@ def cases(subject: Subject, place: Place) -> Iterator[Case]:
         ({"telemetry_headers": {"x-conformance": "1"}},),
         ({"telemetry_endpoint": _TELEMETRY},),
     )
-    yield from _servers(subject)
+    yield from _servers()
     yield from _models(subject)
     yield from _resumes()
     yield from _options(subject)
@@ -87,7 +90,7 @@ async def _decide(request: PermissionRequest) -> Allowed | Denied:
     return Denied(reason=f"{request.tool} is not for conformance")
 
 
-def _servers(subject: Subject) -> Iterator[Case]:
+def _servers() -> Iterator[Case]:
     servers: dict[str, StdioMcpServer | HttpMcpServer] = {
         "stdio": _STDIO,
         "http": HttpMcpServer(type="http", url="http://127.0.0.1:9/mcp", headers={"x-a": "1"}),
@@ -95,13 +98,13 @@ def _servers(subject: Subject) -> Iterator[Case]:
     }
     for transport, server in servers.items():
         yield Case(f"mcp_servers ({transport})", ({"mcp_servers": {"conformance": server}},))
-    if subject.adapter.capabilities.mcp_transports:
-        # Either answer may be what the harness does anyway; the two must not be the same to it.
-        yield Case(
-            "strict_mcp_config",
-            ({"strict_mcp_config": True}, {"strict_mcp_config": False}),
-            ({}, {"mcp_servers": {"conformance": _STDIO}}),
-        )
+    # There is nothing to choose from where the user has no servers.
+    yield Case(
+        "strict_mcp_config",
+        ({"strict_mcp_config": True}, {"strict_mcp_config": False}),
+        ({}, {"mcp_servers": {"conformance": _STDIO}}),
+        must_show=False,
+    )
 
 
 def _models(subject: Subject) -> Iterator[Case]:

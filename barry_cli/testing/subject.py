@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import os
 import re
 import shutil
@@ -20,6 +21,7 @@ from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig
 from barry_cli.registry.content import PackageProblem
 from barry_cli.registry.examine import Examined, examine
+from barry_cli.registry.ledger import describe
 from barry_cli.registry.load import load_object
 from barry_cli.registry.package import read_package
 
@@ -150,14 +152,24 @@ def private_place() -> Iterator[Place]:
 
 
 def make_plan(subject: Subject, mode: LaunchMode, config: SessionConfig) -> LaunchPlan:
-    """The plan for a configuration, as a launch would ask for it. Raises what ``plan`` raises."""
+    """The plan for a configuration, as a launch would ask for it.
+
+    Raises BarryError when it is refused, and NotConforming for what no planning may do.
+    """
     cut = configure_harness_session(config, subject.adapter.native_tools, mode.native)
+    before = copy.deepcopy(cut)
 
     async def plan() -> LaunchPlan:
         return await mode.plan(cut)
 
-    made = asyncio.run(plan())
+    try:
+        made = asyncio.run(plan())
+    except (BarryError, NotConforming):
+        raise
+    except Exception as error:
+        raise NotConforming(f"plan raises {describe(error)}") from error
     require(isinstance(made, LaunchPlan), f"plan gives a {type(made).__name__}, not a LaunchPlan")
+    require(cut == before, "plan changes the configuration that it is given")
     return made
 
 

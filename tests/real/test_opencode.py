@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -132,31 +133,24 @@ def test_a_launch_from_the_first_prompt_to_going_on(opencode: Lab) -> None:
     assert written == tree(bare_home)
 
 
-def unguarded(plan: LaunchPlan) -> LaunchPlan:
-    """The plan without its denials."""
-    env = dict(plan.env)
-    settings = json.loads(env["OPENCODE_CONFIG_CONTENT"] or "")
-    for name in ("agent", "mode"):
-        settings.pop(name, None)
-    env["OPENCODE_CONFIG_CONTENT"] = json.dumps(settings)
-    env.pop("OPENCODE_PERMISSION", None)
-    return replace(plan, env=env)
+def without_agents_rules(plan: LaunchPlan) -> LaunchPlan:
+    """The plan with the general rules alone."""
+    settings = json.loads(plan.env["OPENCODE_CONFIG_CONTENT"] or "")
+    bent = {name: value for name, value in settings.items() if name not in ("agent", "mode")}
+    return replace(plan, env={**plan.env, "OPENCODE_CONFIG_CONTENT": json.dumps(bent)})
 
 
-def with_project_settings(plan: LaunchPlan) -> LaunchPlan:
-    """The plan without the rules of each agent: one guard of several."""
-    env = dict(plan.env)
-    settings = json.loads(env["OPENCODE_CONFIG_CONTENT"] or "")
-    settings.pop("agent", None)
-    env["OPENCODE_CONFIG_CONTENT"] = json.dumps(settings)
-    return replace(plan, env=env)
+def with_plain_keys(plan: LaunchPlan) -> LaunchPlan:
+    """The plan with rules under the tool's own name, where others' rules can come after them."""
+    plain = {name: re.sub(r"bash\*+", "bash", value or "") for name, value in plan.env.items()}
+    return replace(plan, env=plain)
 
 
 async def test_the_evidence(opencode: Lab) -> None:
     opencode.add()
     proven = await opencode.prove()
     assert proven.shown, proven.reason
-    for bend in (unguarded, with_project_settings):
+    for bend in (without_agents_rules, with_plain_keys):
         bent = await opencode.prove(bend=bend)
         assert not bent.shown
         assert "denied" in bent.reason

@@ -95,7 +95,7 @@ adapter = define_adapter(
                 "VERTEX_*",
                 "CLOUDFLARE_*",
             ),
-            session_marks=("OPENCODE", "OPENCODE_PID", "AGENT"),
+            session_marks=("OPENCODE", "OPENCODE_PID"),
             login=Login(
                 variables=_KEYS,
                 files=(

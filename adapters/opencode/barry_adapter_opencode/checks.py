@@ -21,12 +21,13 @@ _OFFLINE = {
     "npm_config_registry": "http://127.0.0.1:9/",
 }
 
-# Settings as unkind to a denial as they can be: wildcards behind the tool's own rule, and an agent
-# with rules of its own.
+# Settings as unkind to a denial as they can be: wildcards behind the tool's own rule, and agents
+# with rules of their own.
+_RULES = {"bash": "ask", "*": "allow"}
 _UNKIND = {
-    "permission": {"bash": "ask", "*": "allow"},
-    "agent": {"build": {"permission": {"bash": "allow"}}},
-    "mode": {"build": {"permission": {"bash": "allow"}}},
+    "permission": _RULES,
+    "agent": {"build": {"permission": _RULES}},
+    "mode": {"build": {"permission": _RULES}},
 }
 
 

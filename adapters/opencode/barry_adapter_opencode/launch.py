@@ -27,28 +27,28 @@ async def plan(config: SessionConfig) -> LaunchPlan:
     """Plan a launch of opencode's own TUI. Raises BarryError for what must not go on as asked."""
     with PlanDraft(LABEL, config, GUARANTEES) as draft:
         denied = draft.denied(NATIVE_TOOLS, NATIVE)
-        strict = bool(draft.config.strict_mcp_config)
         inline = _inherited(draft)
-        user = defined(config.env, inline) if denied or strict else None
-        own: dict[str, Any] = {"autoupdate": False}
+        asked = denied or draft.config.mcp_servers or draft.config.strict_mcp_config
+        # Under a denial the project's settings are not loaded, so what they define is no matter.
+        project = None if denied else config.cwd
+        own = defined(config.env, inline, project=project) if asked else None
+        settings: dict[str, Any] = {"autoupdate": False}
         for part in (
             _model(draft),
-            _denials(draft, denied, user),
-            _prompt(draft, without_project=bool(denied) or strict),
-            _servers(draft, user if strict else None),
+            _denials(draft, denied, own),
+            _prompt(draft, without_project=bool(denied)),
+            servers(draft, own) if own is not None else {},
             _skills(draft),
         ):
-            own = merged(own, part)
+            settings = merged(settings, part)
         permission_variable(
             draft, {**root_rules(draft.config.project_roots or ()), **rules(denied)}
         )
-        if denied or strict:
-            _without_project(draft, "denied tools" if denied else "the choice of MCP servers")
         agent = (draft.config.options or {}).get("agent")
         if agent is not None:
             draft.args += ["--agent", agent]
         draft.env["OPENCODE_DISABLE_AUTOUPDATE"] = "1"
-        draft.env["OPENCODE_CONFIG_CONTENT"] = written(merged(inline, own))
+        draft.env["OPENCODE_CONFIG_CONTENT"] = written(merged(inline, settings))
         talk = conversation(draft)
         return draft.finish("opencode", harness_session_id=talk.id, discover=talk.discover)
 
@@ -67,29 +67,25 @@ def _model(draft: PlanDraft) -> dict[str, Any]:
     return found if small is None else {**found, "small_model": plain(small)}
 
 
-def _denials(draft: PlanDraft, denied: list[str], user: Defined | None) -> dict[str, Any]:
-    if not denied or user is None:
+def _denials(draft: PlanDraft, denied: list[str], own: Defined | None) -> dict[str, Any]:
+    if not denied or own is None:
         return {}
+    # An agent or a plugin of the project could undo a denial.
+    draft.env["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
+    if has_own_settings(draft.config.cwd, draft.config.env):
+        draft.warn(
+            "this project's own opencode settings, agents and plugins are left out of the session, "
+            "because they could undo what is denied; its instruction files are kept"
+        )
     reasons = []
-    if user.unreadable:
-        files = ", ".join(map(str, user.unreadable))
-        reasons.append(f"{files} can't be read, and an agent defined there may have other rules")
+    if own.unreadable:
+        reasons.append(f"{own.unread} can't be read, and agents there may have rules of their own")
     if "attach" in (draft.config.extra_args or ()):
         reasons.append("attach after -- goes to a server that has rules of its own")
     for reason in reasons:
         draft.warn(f"the denied tools may not be held: {reason}")
         draft.lower(reason, gating="none")
-    return agent_rules(denied, user)
-
-
-def _without_project(draft: PlanDraft, held: str) -> None:
-    """Leave the project's settings out: an agent or a plugin there could undo what was asked."""
-    draft.env["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
-    if has_own_settings(draft.config.cwd, draft.config.env):
-        draft.warn(
-            f"this project's own opencode settings, agents and plugins are left out of the "
-            f"session, because they could undo {held}; its instruction files are kept"
-        )
+    return agent_rules(denied, own)
 
 
 def _prompt(draft: PlanDraft, *, without_project: bool) -> dict[str, Any]:
@@ -98,22 +94,6 @@ def _prompt(draft: PlanDraft, *, without_project: bool) -> dict[str, Any]:
     if text is not None:
         files.append(draft.file("system-prompt.md", text))
     return {"instructions": [plain(str(file)) for file in files]} if files else {}
-
-
-def _servers(draft: PlanDraft, user: Defined | None) -> dict[str, Any]:
-    """The servers asked for, and in strict sessions the user's own switched off."""
-    asked = servers(draft.config.mcp_servers)
-    for server in draft.config.mcp_servers.values():
-        draft.secrets += (server.env if server.type == "stdio" else server.headers).values()
-    off = {
-        plain(name): {"enabled": False}
-        for name in (sorted(user.servers) if user is not None else ())
-        if plain(name) not in asked
-    }
-    if user is not None and user.unreadable:
-        files = ", ".join(map(str, user.unreadable))
-        draft.warn(f"MCP servers of your own may be loaded too: {files} can't be read")
-    return {"mcp": {**off, **asked}} if asked or off else {}
 
 
 def _skills(draft: PlanDraft) -> dict[str, Any]:

@@ -14,17 +14,25 @@ Env = Mapping[str, str | None]
 
 _COMMENTS = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _COMMAS = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
-_NAME = re.compile(r"^name:\s*(.+?)\s*$", re.MULTILINE)
+_NAME = re.compile(r"""^["']?name["']?\s*:\s*["']?(.+?)["']?\s*(?:\s#.*)?$""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Defined:
-    """The names that the user's settings define, and the files that could not be read."""
+    """The names that settings define, and the files that could not be read."""
 
     agents: frozenset[str]
+    """Agents of the user's settings."""
     modes: frozenset[str]
+    """Agents of the older kind there."""
     servers: frozenset[str]
+    """MCP servers of the user's and the project's settings."""
     unreadable: tuple[Path, ...]
+
+    @property
+    def unread(self) -> str:
+        """The files that could not be read, for a sentence."""
+        return ", ".join(map(str, self.unreadable))
 
 
 def database(env: Env) -> Path | None:
@@ -36,29 +44,31 @@ def database(env: Env) -> Path | None:
     return folder / (named or "opencode.db")
 
 
-def defined(env: Env, inline: Mapping[str, Any]) -> Defined:
-    """What the user's own settings define, those in the environment included. The folder's own
-    are not looked at.
+def defined(env: Env, inline: Mapping[str, Any], *, project: str | None) -> Defined:
+    """What settings define: the user's files, those in the environment, and, of MCP servers,
+    those of the project that a folder is in.
     """
     agents = _keys(inline, "agent")
     modes = _keys(inline, "mode")
     servers = _keys(inline, "mcp")
+    users = _settings_files(env)
     unreadable = []
-    for path in _settings_files(env):
+    projects = _project_files(project) if project is not None else []
+    for path in (*users, *projects):
         try:
             found = read_jsonc(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError, RecursionError):
             unreadable.append(path)
             continue
-        agents |= _keys(found, "agent")
-        modes |= _keys(found, "mode")
         servers |= _keys(found, "mcp")
+        if path in users:
+            agents |= _keys(found, "agent")
+            modes |= _keys(found, "mode")
     for folder in _settings_folders(env):
         for kind in ("agent", "agents", "mode", "modes"):
-            for path in sorted((folder / kind).rglob("*.md")):
-                agents |= _agent_names(path, folder / kind)
+            agents |= {_agent_name(path, folder / kind) for path in _notes(folder / kind)}
     return Defined(frozenset(agents), frozenset(modes), frozenset(servers), tuple(unreadable))
 
 
@@ -119,21 +129,43 @@ def _settings_files(env: Env) -> list[Path]:
     return [*files, Path(named)] if named else files
 
 
+def _project_files(cwd: str) -> list[Path]:
+    return [
+        folder / inner / name
+        for folder in project_folders(cwd)
+        for inner in ("", ".opencode")
+        for name in ("opencode.json", "opencode.jsonc")
+    ]
+
+
 def _keys(settings: Mapping[str, Any], name: str) -> set[str]:
     found = settings.get(name)
     return {str(key) for key in found} if isinstance(found, dict) else set()
 
 
-def _agent_names(path: Path, folder: Path) -> set[str]:
-    """The name that the file's place gives, and the one that its head gives in its stead."""
-    names = {path.relative_to(folder).with_suffix("").as_posix()}
+def _notes(folder: Path) -> Iterator[Path]:
+    """Every ``.md`` file below a folder; links are followed, as opencode follows them."""
+    seen = set()
+    for place, inner, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(place)
+        if real in seen:
+            inner.clear()
+            continue
+        seen.add(real)
+        yield from (Path(place) / name for name in names if name.endswith(".md"))
+
+
+def _agent_name(path: Path, folder: Path) -> str:
+    """The name that the file's head gives, else the one that its place gives."""
+    placed = path.relative_to(folder).with_suffix("").as_posix()
     try:
-        head = path.read_text(encoding="utf-8", errors="replace")
+        text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return names
-    if head.startswith("---"):
-        names |= {found.strip("'\"") for found in _NAME.findall(head.split("\n---", 1)[0])}
-    return names
+        return placed
+    if not text.startswith("---"):
+        return placed
+    named = _NAME.search(text.split("\n---", 1)[0])
+    return named[1] if named is not None else placed
 
 
 def _xdg(variable: str, otherwise: str, env: Env) -> Path:

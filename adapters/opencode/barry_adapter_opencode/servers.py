@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from barry_adapter_opencode.places import Defined
 from barry_adapter_opencode.settings import plain
-
+from barry_cli.adapters import PlanDraft
 from barry_cli.sessions import HttpMcpServer, StdioMcpServer
 
 
-def servers(asked: Mapping[str, StdioMcpServer | HttpMcpServer]) -> dict[str, Any]:
-    """The servers to load. opencode tries both transports of HTTP by itself."""
-    return {plain(name): plain(_spelt(server)) for name, server in asked.items()}
+def servers(draft: PlanDraft, own: Defined) -> dict[str, Any]:
+    """The servers asked for, and those switched off for them. opencode tries both transports of
+    HTTP by itself.
+    """
+    asked = draft.config.mcp_servers
+    strict = draft.config.strict_mcp_config
+    found: dict[str, Any] = {}
+    for name, server in asked.items():
+        if name in own.servers:
+            # Settings of one name are merged: the one's headers would go to the other's address.
+            draft.warn(
+                f"opencode has an MCP server {name} of its own and would mix the two, so the one "
+                "that was asked for is left out; give it another name"
+            )
+            continue
+        draft.secrets += (server.env if server.type == "stdio" else server.headers).values()
+        found[plain(name)] = plain(_spelt(server))
+    if strict or (strict is None and found):
+        found |= {plain(name): {"enabled": False} for name in sorted(own.servers)}
+        if own.servers:
+            draft.warn(
+                f"opencode's own MCP servers are off in this launch: "
+                f"{', '.join(sorted(own.servers))} (--relax loads them, too)"
+            )
+        if own.unreadable:
+            draft.warn(f"more MCP servers may be loaded: {own.unread} can't be read")
+    return {"mcp": found} if found else {}
 
 
 def _spelt(server: StdioMcpServer | HttpMcpServer) -> dict[str, Any]:

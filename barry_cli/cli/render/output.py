@@ -5,6 +5,59 @@ from __future__ import annotations
 import json
 import sys
 from datetime import UTC, datetime
+from typing import TextIO
+
+from barry_cli.base.problems import BarryError
+
+
+class ReaderGone(Exception):
+    """Whoever read our output has seen enough."""
+
+
+class Stdout:
+    """Standard output, whose failures are sentences: what was asked for is lost, Barry isn't."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+    def isatty(self) -> bool:
+        return self._stream is not None and self._stream.isatty()
+
+    def write(self, text: str) -> int:
+        try:
+            return self._there().write(text)
+        except OSError as error:
+            raise _lost(error) from error
+        except UnicodeEncodeError:
+            # A name that is no text, or an encoding that lacks a letter: still shown.
+            encoding = self._there().encoding
+            return self.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+    def flush(self) -> None:
+        try:
+            self._there().flush()
+        except OSError as error:
+            raise _lost(error) from error
+
+    def _there(self) -> TextIO:
+        if self._stream is None:
+            raise BarryError(
+                "standard output is closed, so there is nowhere to write to",
+                hint="leave it open, or send it to /dev/null",
+            )
+        return self._stream
+
+
+def _lost(error: OSError) -> Exception:
+    if isinstance(error, BrokenPipeError):
+        return ReaderGone()
+    return BarryError(
+        f"the output can't be written: {error.strerror or error}",
+        hint="send it to where there is room for it",
+    )
 
 
 def write(text: str) -> None:
@@ -14,8 +67,10 @@ def write(text: str) -> None:
 
 
 def write_json(document: object) -> None:
-    """One JSON document to stdout."""
-    write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    """One JSON document to stdout; a string in it that is no text has ``\\udcXX`` for its bytes."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+    text = json.dumps(document, indent=2, ensure_ascii=encoding != "utf8")
+    write(text + "\n")
 
 
 def ago(moment: str | None) -> str:

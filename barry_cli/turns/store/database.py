@@ -57,17 +57,13 @@ def connect(path: Path) -> sqlite3.Connection:
     then the file is as it was.
     """
     ensure(path.parent)
+    wal = _look_at(path)
     try:
-        connection = _open(path)
+        connection = _open(path, wal=wal)
         try:
             version = _version(connection)
             if version > VERSION:
-                raise StoreProblem(
-                    f"{path} was written by a newer Barry (schema {version}, this one reads "
-                    f"{VERSION})",
-                    hint=f"update Barry, or {_aside(path)}",
-                    details={"path": str(path), "schema": version},
-                )
+                raise _newer(path, version)
             if version < VERSION:
                 with lock(path):
                     _migrate(connection, path)
@@ -81,28 +77,80 @@ def connect(path: Path) -> sqlite3.Connection:
 
 def unreadable(path: Path, error: sqlite3.Error) -> StoreProblem:
     """What the user is told when SQLite can't work with the file."""
-    full = isinstance(error, sqlite3.OperationalError) and "full" in str(error)
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        hint = "free some disk space, then try again; what was recorded is still there"
+    elif kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        hint = "another Barry is writing to it: try again"
+    elif kind in (
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_AUTH,
+    ):
+        hint = "mend the permissions of the file and its folder"
+    else:
+        hint = _aside(path)
+    return StoreProblem(f"{path} can't be used: {error}", hint=hint, details={"path": str(path)})
+
+
+def _newer(path: Path, version: int) -> StoreProblem:
     return StoreProblem(
-        f"{path} can't be used: {error}",
-        hint="free some disk space, then try again" if full else _aside(path),
-        details={"path": str(path)},
+        f"{path} was written by a newer Barry (schema {version}, this one reads {VERSION})",
+        hint=f"update Barry, or {_aside(path)}",
+        details={"path": str(path), "schema": version},
     )
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _look_at(path: Path) -> bool:
+    """Whether the file keeps a write-ahead log already.
+
+    Read without SQLite, which would change a file by opening it. Raises StoreProblem for one that
+    can't be read, is no database, or is a newer Barry's.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StoreProblem(
+            f"{path} can't be read: {error.strerror or error}",
+            hint="mend its permissions" if path.is_file() else _aside(path),
+            details={"path": str(path)},
+        ) from error
+    if not head:
+        return False
+    if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
+        raise StoreProblem(
+            f"{path} is no database", hint=_aside(path), details={"path": str(path)}
+        )
+    version = int.from_bytes(head[60:64], "big")
+    if version > VERSION:
+        raise _newer(path, version)
+    return head[18:20] == b"\2\2"
+
+
+def _open(path: Path, *, wal: bool) -> sqlite3.Connection:
     existed = path.exists()
     connection = sqlite3.connect(path, isolation_level=None, timeout=10)
-    if not existed:
-        path.chmod(0o600)
-    connection.row_factory = sqlite3.Row
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=NORMAL",
-        "foreign_keys=ON",
-        "temp_store=MEMORY",
-        "journal_size_limit=67108864",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
+    try:
+        if not existed:
+            path.chmod(0o600)
+        connection.row_factory = sqlite3.Row
+        if not wal:
+            with lock(path):  # two that switch it on at once would get in each other's way
+                connection.execute("PRAGMA journal_mode=WAL")
+        for pragma in (
+            "synchronous=NORMAL",
+            "foreign_keys=ON",
+            "temp_store=MEMORY",
+            "journal_size_limit=67108864",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from barry_cli.base.ids import matching, nearest
 from barry_cli.base.paths import Folders
-from barry_cli.base.problems import SessionNotFound
+from barry_cli.base.problems import SessionNotFound, StoreProblem
 from barry_cli.turns.store.database import connect, transaction, unreadable
 
 
@@ -110,7 +110,14 @@ class Sessions:
             rows = connection.execute(
                 "SELECT * FROM session ORDER BY created_at DESC, id"
             ).fetchall()
-        return [_decoded(row) for row in rows]
+        try:
+            return [_decoded(row) for row in rows]
+        except (TypeError, ValueError) as error:
+            raise StoreProblem(
+                f"{self._path} is damaged: a session's record can't be understood ({error})",
+                hint=f"move it aside: mv {self._path} {self._path}.aside",
+                details={"path": str(self._path)},
+            ) from error
 
     def get(self, prefix: str) -> SessionRow:
         """The session with this id or unique prefix.

@@ -132,7 +132,7 @@ def test_every_problem_is_told_at_once() -> None:
 
 
 def test_what_is_no_toml_says_where() -> None:
-    manifest, (problem,) = parse_bag('name = toy')
+    manifest, (problem,) = parse_bag("name = toy")
     assert manifest is None
     assert "line 1" in problem
 

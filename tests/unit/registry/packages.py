@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_INIT = '''
+_INIT = """
 from barry_cli.adapters import (
     Adapter, Binary, Evidence, Guarantees, HarnessCapabilities, Install, LaunchMode, LaunchPlan,
     Pin, PlanDraft, Requirements, define_adapter,
@@ -46,7 +46,7 @@ adapter = define_adapter(Adapter(
     }},
     {more}
 ))
-'''
+"""
 
 _BAG = """
 name = "toy"

@@ -164,7 +164,9 @@ async def test_names_that_another_answers_to_are_refused(
         ("two", ("uno",), "alias uno"),
     ):
         package = write_package(tmp_path / f"{name}{len(aliases)}", name, aliases=aliases)
-        with pytest.raises(AdapterRefused, match=f"its {kind} is taken by the installed adapter one"):
+        with pytest.raises(
+            AdapterRefused, match=f"its {kind} is taken by the installed adapter one"
+        ):
             await registry.add(package)
     assert [row["id"] for row in registry.rows()] == ["one"]
     await registry.add(write_package(tmp_path / "three", "three", aliases=("drei",)))
@@ -231,7 +233,7 @@ async def test_a_record_of_another_shape_names_itself_and_can_be_replaced(
 ) -> None:
     package = write_package(tmp_path / "toy")
     await registry.add(package)
-    update(folders(), lambda rows: [{**row, "laebl": "x"} for row in rows])
+    update(folders(), lambda rows: [{**row, "laebl": "x", "aliases": [[], 3]} for row in rows])
     for ask in (registry.installed, lambda: registry.record("toy")):
         with pytest.raises(StoreProblem, match="laebl is not a known key; did you mean label"):
             ask()
@@ -285,6 +287,20 @@ async def test_vendors_are_read_off_records_and_their_code_loaded_on_demand(
     assert [vendor.id for vendor in registry.vendor_rows()] == ["acme", "bolt", "acme"]
 
 
+async def test_one_process_may_meet_an_adapter_in_several_folders(
+    registry: Adapters, tmp_path: Path
+) -> None:
+    await registry.add(write_package(tmp_path / "here"))
+    first = await registry.load("toy")
+    added = await registry.add_with_changes(write_package(tmp_path / "there"))
+    assert added.changes() == {"path": (str(tmp_path / "here"), str(tmp_path / "there"))} | {
+        "bag": added.changes()["bag"]
+    }
+    second = await registry.load("toy")
+    assert second is not first
+    assert second is await registry.load("toy")
+
+
 async def test_a_registry_of_ones_own(tmp_path: Path) -> None:
     where = Folders(*(tmp_path / name for name in ("c", "data", "s", "k", "r")))
     await Adapters(where).add(write_package(tmp_path / "toy"))
@@ -317,9 +333,11 @@ async def test_cancelling_an_add_ends_its_child_and_records_nothing(
     mark = tmp_path / "pid"
     code = f"import os, time; open({str(mark)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
     adding = asyncio.ensure_future(registry.add(write_package(tmp_path / "toy", before=code)))
-    while not (mark.exists() and mark.read_text()):
+    for _ in range(500):
+        if adding.done() or (mark.exists() and mark.read_text()):
+            break
         await asyncio.sleep(0.02)
-    adding.cancel()
+    assert adding.cancel()
     with pytest.raises(asyncio.CancelledError):
         await adding
     with pytest.raises(ProcessLookupError):
@@ -340,7 +358,12 @@ def test_loading_for_a_launch_needs_no_heavy_module(tmp_path: Path) -> None:
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert done.stdout.split() == ["toy"]
 

@@ -415,8 +415,10 @@ def bag(more: str = "", without: str = "\0") -> BagManifest:
         ),
         (
             bag('[categories]\nshell = ["shell"]'),
-            "bag: categories.shell names 'shell', which is not in native_tools; "
-            "did you mean Shell?",
+            (
+                "bag: categories.shell names 'shell', which is not in native_tools; "
+                "did you mean Shell?"
+            ),
         ),
         (
             bag('[bounds.b]\nnativeTools = { sample = ["Nope"] }'),

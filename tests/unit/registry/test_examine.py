@@ -140,9 +140,7 @@ async def test_a_process_that_it_starts_behind_everybodys_back_is_ended(tmp_path
 
 
 async def test_its_copies_have_nothing_to_say(tmp_path: Path) -> None:
-    found = await look(
-        write_package(tmp_path, before="import ctypes; ctypes.CDLL(None).fork()")
-    )
+    found = await look(write_package(tmp_path, before="import ctypes; ctypes.CDLL(None).fork()"))
     assert found.problems == []  # the one answer is whole, whoever else ran to the end
 
 

@@ -1,4 +1,4 @@
-"""The adapters that travel with Barry are found where they are, and nothing else is taken for them."""
+"""The adapters that travel with Barry are found, and nothing else is taken for them."""
 
 from __future__ import annotations
 

@@ -173,6 +173,11 @@ def test_reading_rows_needs_no_pydantic() -> None:
     place(b'{"schema": 1, "adapters": [{"id": "a"}]}')
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert done.stdout.split() == ["1"]

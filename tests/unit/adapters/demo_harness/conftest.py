@@ -28,7 +28,7 @@ class Demo:
         self.cwd.mkdir()
         self.env = {"PATH": os.environ["PATH"], "HOME": str(base), "TERM": "xterm"}
         self.env["BARRY_DEMO_HOME"] = str(self.home)
-        self.command = COMMAND
+        self.command = list(COMMAND)
         self.base = base
         self.started: list[Any] = []
 
@@ -36,7 +36,7 @@ class Demo:
         """Run to the end, at most 30 s. stdin is empty unless a text is given."""
         source: Any = {"input": text} if text is not None else {"stdin": subprocess.DEVNULL}
         return subprocess.run(
-            [*COMMAND, *arguments],
+            [*self.command, *arguments],
             **{"cwd": self.cwd, "env": self.env, **source, **kwargs},
             capture_output=True,
             text=True,
@@ -51,7 +51,7 @@ class Demo:
 
     def popen(self, *arguments: str, **kwargs: Any) -> subprocess.Popen[str]:
         child = subprocess.Popen(
-            [*COMMAND, *arguments],
+            [*self.command, *arguments],
             cwd=self.cwd,
             env=self.env,
             stdout=subprocess.PIPE,
@@ -64,7 +64,7 @@ class Demo:
 
     def tui(self, *arguments: str, **env: str) -> pexpect.spawn:
         """The program in a terminal."""
-        return self.pty(COMMAND[0], [*COMMAND[1:], *arguments], **env)
+        return self.pty(self.command[0], [*self.command[1:], *arguments], **env)
 
     def pty(self, command: str, arguments: list[str], **env: str) -> pexpect.spawn:
         child = pexpect.spawn(

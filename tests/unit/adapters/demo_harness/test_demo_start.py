@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -136,13 +137,26 @@ def test_no_terminal_writes_no_escape_codes(demo):
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_closed_standard_files(demo):
-    command = ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *demo.command, "-p", "write a b"]
-    done = subprocess.run(
-        [*command, "--allow", "write"], cwd=demo.cwd, env=demo.env, timeout=30, check=False
-    )
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_files(demo, closed):
+    """No other file takes their number: what we write must not land in it."""
+    flags = ["-p", "write a b", "--allow", "write"]
+    command = ["/bin/sh", "-c", f'exec "$@" {closed}', "sh", *demo.command, *flags]
+    done = subprocess.run(command, cwd=demo.cwd, env=demo.env, timeout=30, check=False)
     assert done.returncode == 0
     assert (demo.cwd / "a").read_text() == "b"
+    assert [each["type"] for each in demo.recorded()] == [
+        "meta", "user", "tool_use", "tool_result", "assistant", "usage",
+    ]  # fmt: skip
+
+
+def test_nothing_beside_the_harness_takes_a_module_s_place(demo, package):
+    copy = demo.base / "package"
+    shutil.copytree(package / "harness", copy / "harness")
+    for name in ("json", "argparse", "select"):
+        (copy / f"{name}.py").write_text("raise SystemExit('taken')")
+    demo.command[-1:] = [str(copy / "harness" / "main.py")]
+    assert demo.run("-p", "hello").stdout == "demo heard: hello\n"
 
 
 def test_cwd_that_is_gone(demo):

@@ -29,7 +29,7 @@ def test_write_replaces_and_keeps_the_mode(demo):
 
 
 def test_failures_are_told(demo):
-    assert call(demo, "read nope")["output"] == "read: nope: No such file or directory"
+    assert call(demo, "read nope")["output"] == "read: No such file or directory: nope"
     assert call(demo, "read .")["output"].endswith("is not a file")
     assert not call(demo, "write . x")["ok"]
     result = call(demo, "run printf abc; exit 3")

@@ -272,7 +272,13 @@ def test_addresses_and_keys_of_the_environment_are_repeated_inline(make: Make) -
 def test_a_denial_is_written_where_no_other_rule_comes_after_it(make: Make, home: Path) -> None:
     folder = home / ".config" / "opencode"
     (folder / "agent" / "deep").mkdir(parents=True)
-    (folder / "agent" / "deep" / "mine.md").write_text('---\nname: "renamed"\n---\nhi')
+    (folder / "agent" / "deep" / "mine.md").write_text("---\nmode: all\n---\nname: not this")
+    (folder / "agent" / "other.md").write_text("---\nname: 'renamed'  # so called\n---\nhi")
+    linked = home / "dotfiles"
+    linked.mkdir()
+    (linked / "far.md").write_text("hi")
+    (folder / "agent" / "linked").symlink_to(linked)
+    (linked / "round").symlink_to(folder / "agent")
     (folder / "modes").mkdir()
     (folder / "modes" / "quick.md").write_text("hi")
     (folder / "opencode.jsonc").write_text(
@@ -284,7 +290,7 @@ def test_a_denial_is_written_where_no_other_rule_comes_after_it(make: Make, home
     own = settings(made)
     assert set(own["agent"]) == {
         *("build", "plan", "general", "explore"),
-        *("json", "deep/mine", "renamed", "quick"),
+        *("json", "deep/mine", "renamed", "linked/far", "quick"),
     }
     assert all(each == {"permission": {"bash**": "deny"}} for each in own["agent"].values())
     assert own["mode"] == {"old": {"permission": {"bash***": "deny"}}}
@@ -327,7 +333,7 @@ def test_project_settings_are_left_out_under_a_denial_and_instructions_are_kept(
     inner = cwd / "inner"
     inner.mkdir()
     made = make(denied_tools=("bash",))
-    assert "could undo denied tools" in made.warnings[0]
+    assert "could undo what is denied" in made.warnings[0]
     assert settings(made)["instructions"] == [str(cwd / "AGENTS.md")]
     plain = make()
     assert plain.warnings == ()
@@ -344,6 +350,15 @@ def test_settings_that_can_not_be_read_lower_the_promise(make: Make, home: Path)
     assert made.guarantees.gating == "none"
     assert "can't be read" in made.lowered["gating"]
     assert make().guarantees.gating == "static"
+
+
+def test_project_settings_that_can_not_be_read_are_no_matter_under_a_denial(
+    make: Make, cwd: Path
+) -> None:
+    (cwd / "opencode.json").write_text("{ agent: }")
+    made = make(denied_tools=("bash",))
+    assert made.guarantees.gating == "static"
+    assert made.env["OPENCODE_DISABLE_PROJECT_CONFIG"] == "1"
 
 
 def test_attaching_elsewhere_lowers_the_promise(make: Make) -> None:
@@ -388,19 +403,46 @@ def test_mcp_servers_are_spelt_as_opencode_spells_them_and_taken_as_they_stand(m
     assert set(made.secrets) == {"tok-1", "Bearer 1"}
 
 
-def test_a_strict_choice_of_servers_switches_the_users_own_off(make: Make, home: Path) -> None:
+@pytest.fixture
+def with_servers(home: Path, cwd: Path) -> None:
+    """The user's settings and the project's name an MCP server each."""
     folder = home / ".config" / "opencode"
     folder.mkdir(parents=True)
-    (folder / "opencode.json").write_text('{"mcp": {"theirs": {}, "shared": {}}}')
-    mine = {"shared": StdioMcpServer(command="x")}
-    made = make(mcp_servers=mine, strict_mcp_config=True)
-    servers = settings(made)["mcp"]
-    assert servers["theirs"] == {"enabled": False}
-    assert servers["shared"]["command"] == ["x"]
-    assert made.env["OPENCODE_DISABLE_PROJECT_CONFIG"] == "1"
-    loose = make(mcp_servers=mine, strict_mcp_config=False)
-    assert set(settings(loose)["mcp"]) == {"shared"}
-    assert "OPENCODE_DISABLE_PROJECT_CONFIG" not in loose.env
+    (folder / "opencode.json").write_text('{"mcp": {"users": {}}}')
+    (cwd / ".opencode").mkdir()
+    (cwd / ".opencode" / "opencode.jsonc").write_text('{"mcp": {"folders": {},},}')
+
+
+@pytest.mark.usefixtures("with_servers")
+@pytest.mark.parametrize("strict", [None, True])
+def test_servers_of_settings_are_off_beside_ours(make: Make, strict: bool | None) -> None:
+    mine = {"mine": StdioMcpServer(command="x")}
+    made = make(mcp_servers=mine, strict_mcp_config=strict)
+    found = settings(made)["mcp"]
+    assert found["mine"]["command"] == ["x"]
+    assert found["users"] == found["folders"] == {"enabled": False}
+    assert "folders, users (--relax" in made.warnings[0]
+
+
+@pytest.mark.usefixtures("with_servers")
+def test_servers_of_settings_stay_when_nobody_asked(make: Make) -> None:
+    mine = {"mine": StdioMcpServer(command="x")}
+    assert set(settings(make(mcp_servers=mine, strict_mcp_config=False))["mcp"]) == {"mine"}
+    assert "mcp" not in settings(make())
+    assert set(settings(make(strict_mcp_config=True))["mcp"]) == {"users", "folders"}
+
+
+@pytest.mark.usefixtures("with_servers")
+def test_a_server_that_settings_would_be_mixed_with_is_left_out(make: Make) -> None:
+    far = HttpMcpServer(type="http", url="http://elsewhere")
+    made = make(mcp_servers={"users": far}, strict_mcp_config=False)
+    assert "mcp" not in settings(made)
+    assert "give it another name" in made.warnings[0]
+
+
+def test_settings_that_can_not_be_read_may_name_more_servers(make: Make, cwd: Path) -> None:
+    (cwd / "opencode.json").write_text("{,")
+    assert "more MCP servers" in make(strict_mcp_config=True).warnings[0]
 
 
 def test_roots_are_allowed_and_other_folders_rules_stay(make: Make) -> None:

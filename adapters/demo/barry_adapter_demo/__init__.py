@@ -1,0 +1,72 @@
+"""demo, a small harness of Barry's own: a scripted model, real tools, no account, no network."""
+
+from __future__ import annotations
+
+from barry_adapter_demo.declared import GUARANTEES, NATIVE, NATIVE_TOOLS, OPTIONS, VERSION
+from barry_adapter_demo.launch import MAIN, plan
+from barry_adapter_demo.transcript import DemoTranscripts
+from barry_cli.adapters import (
+    Adapter,
+    Binary,
+    Evidence,
+    HarnessCapabilities,
+    Install,
+    LaunchMode,
+    Login,
+    OfferedModel,
+    Pin,
+    Requirements,
+    define_adapter,
+)
+
+adapter = define_adapter(
+    Adapter(
+        id="demo",
+        label="Demo",
+        capabilities=HarnessCapabilities(
+            endpoint="fixed",
+            mcp_transports=("stdio",),
+            skills_mount="plugin",
+            system_prompt_format="preset-append",
+            tool_denial="native",
+            without_key="unauthenticated",
+        ),
+        requirements=Requirements(
+            binary=Binary(
+                command="python3",
+                version_args=(MAIN, "--version"),
+                version_pattern=r"^demo-harness (\d+\.\d+\.\d+)",
+                pin=Pin(version=VERSION, enforced_by="it comes with the adapter"),
+                install=Install(fallback="it comes with the adapter"),
+            ),
+            environment=("BARRY_DEMO_HOME", "BARRY_DEMO_SCRIPT", "BARRY_DEMO_BEND"),
+            login=Login(needed=False),
+        ),
+        native_tools=NATIVE_TOOLS,
+        default_mode="guest",
+        modes={
+            "guest": LaunchMode(
+                guarantees=GUARANTEES,
+                verified_on=VERSION,
+                build="bundled",
+                native=NATIVE,
+                platforms=("linux",),
+                evidence=Evidence(
+                    check="checks:guest",
+                    proves="the TUI answers, a denied tool has no effect and an allowed one has, "
+                    "the reserved conversation is the one that is kept, and it can be read",
+                ),
+                plan=plan,
+            ),
+            "instrumented": None,
+            "hosted": None,
+        },
+        bag=".",
+        offered_models=(
+            OfferedModel(id="demo/echo", label="Echo"),
+            OfferedModel(id="demo/shout", label="Shout"),
+        ),
+        options=OPTIONS,
+        transcript=DemoTranscripts(),
+    )
+)

@@ -1,0 +1,36 @@
+"""What the demo harness is called, has and promises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from barry_cli.adapters import Guarantees, NativeControl
+
+LABEL = "Demo"
+VERSION = "1.0.0"
+NATIVE_TOOLS = ("shell", "read", "write")
+NATIVE = NativeControl(grantable=NATIVE_TOOLS)
+
+GUARANTEES = Guarantees(
+    capture="post-hoc",
+    delivery="none",
+    gating="static",
+    identity="inherent",
+    interrupt=False,
+    keeps_vendor_ui=True,
+    steer=False,
+)
+
+OPTIONS: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "style": {"enum": ["plain", "pirate"], "description": "How it answers."},
+        "banner": {"type": "boolean", "description": "Whether it greets at the start."},
+        "allow": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Tools that it runs without asking.",
+        },
+    },
+}

@@ -1,0 +1,1 @@
+"""One verdict for one tool call. Builtins only: this is the fast door."""

@@ -1,0 +1,1 @@
+"""Our bash reader: a command line in, every command in it out. See `reading.read`."""

@@ -1,0 +1,47 @@
+"""What the demo adapter promises is shown, and is not shown once a guard is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from barry_cli.contract.plan import LaunchPlan
+from barry_cli.verify.proof import prove, without
+
+
+def bent(name: str) -> Callable[[LaunchPlan], LaunchPlan]:
+    def bend(plan: LaunchPlan) -> LaunchPlan:
+        return replace(plan, args=(*plan.args, "--bend", name))
+
+    return bend
+
+
+async def test_guest_mode_is_shown(tmp_path: Path) -> None:
+    from barry_adapter_demo import adapter
+
+    proven = await prove(adapter, "barry_adapter_demo", "guest", keep_in=tmp_path)
+    assert proven.reason == ""
+    assert proven.shown
+
+
+@pytest.mark.parametrize(
+    ("bend", "missed"),
+    [
+        (without("--deny"), "allow shell"),
+        (bent("ignore-deny"), "had its effect"),
+        (bent("no-transcript"), "was not kept"),
+        (bent("wrong-id"), "was not kept"),
+    ],
+    ids=["no denial", "ignore-deny", "no-transcript", "wrong-id"],
+)
+async def test_the_check_fails_without_the_guard(
+    tmp_path: Path, bend: Callable[[LaunchPlan], LaunchPlan], missed: str
+) -> None:
+    from barry_adapter_demo import adapter
+
+    proven = await prove(adapter, "barry_adapter_demo", "guest", bend=bend, keep_in=tmp_path)
+    assert not proven.shown
+    assert missed in proven.reason
