@@ -3,6 +3,8 @@
 PYTHON ?= python3
 JOBS ?= 2
 BIN := .venv/bin
+# A first look keeps to itself: it writes nothing into the user's own folders.
+TRY := BARRY_HOME="$(CURDIR)/.venv/demo" $(BIN)/barry
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # The tree is compiled below: without that, every start of an editable install compiles it again.
@@ -13,7 +15,11 @@ unexport PYTHONPATH PYTHONHOME
 .PHONY: demo install dev harnesses check unit real test test-full bench clean
 
 demo: install  ## a first look: a session with the harness that Barry brings along
-	@$(BIN)/barry session launch demo
+	@$(TRY) adapter add demo --json >/dev/null
+	@if [ -t 0 ] && [ -t 1 ]; then $(TRY) session launch demo; else \
+		echo "There is no terminal here, so the demo does the same job through its headless end."; \
+		$(BIN)/python -I -S adapters/demo/barry_adapter_demo/harness/main.py \
+			--allow shell --print "run echo hello from a tool"; fi
 
 install: .venv/.installed
 	@$(BIN)/python -m compileall -q barry_cli adapters

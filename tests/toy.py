@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import pprint
+import re
 import subprocess
 import sys
 import time
@@ -396,6 +398,7 @@ class Barry:
             dimensions=(40, 400),
         )
         child.delaybeforesend = None
+        child.logfile_read = io.StringIO()
         self._children.append(child)
         return child
 
@@ -408,8 +411,8 @@ class Barry:
     def refused(self, *words: str, **more: Any) -> Done:
         """A run in a terminal that is expected to end by itself; all that it wrote is ``err``."""
         child = self.open(*words, **more)
-        child.expect(pexpect.EOF)
-        return Done(self.ended(child), "", str(child.before).replace("\r\n", "\n"))
+        code = self.ended(child)
+        return Done(code, "", written(child))
 
     def ended(self, child: pexpect.spawn[str]) -> int:
         """The exit status, or minus the signal, of a child that is about to end."""
@@ -456,6 +459,12 @@ class Barry:
         for child in self._children:
             if not child.closed:
                 child.close(force=True)
+
+
+def written(child: pexpect.spawn[str]) -> str:
+    """All that a child has written, without colours."""
+    text = str(child.logfile_read.getvalue()).replace("\r\n", "\n")
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 def read(path: Path) -> bytes | None:

@@ -186,22 +186,22 @@ def _launch(request: LaunchRequest, *, dry_run: bool, json: bool) -> None:
     if not dry_run:
         require_terminal(registry.record(request.adapter).id)
     prepared = result_of(lambda: prepare(request, home, registry, os.environ))
-    if dry_run:
-        from barry_cli.cli.render import plans
-        from barry_cli.cli.render.output import write, write_json
+    try:
+        if dry_run:
+            from barry_cli.cli.render import plans
+            from barry_cli.cli.render.output import write, write_json
 
-        try:
             if json:
                 write_json(plans.document(prepared))
             else:
                 write(plans.text(prepared))
-        finally:
-            prepared.discard()
-        return
-    from barry_cli.terminal.exit import exit_status
+            return
+        from barry_cli.terminal.exit import exit_status
 
-    gc.enable()
-    ended = start(prepared, home, Talk())
+        gc.enable()
+        ended = start(prepared, home, Talk())
+    finally:
+        prepared.discard()
     raise typer.Exit(exit_status(ended))
 
 

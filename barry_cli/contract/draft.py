@@ -41,6 +41,9 @@ _CALLED = {
     "telemetry_headers": "telemetry headers",
 }
 
+made: list[Path] = []
+"""Every folder that a plan of this process was given, for who cleans up after one that failed."""
+
 
 class _Watched:
     """A configuration that remembers which of its fields were read."""
@@ -137,9 +140,10 @@ class PlanDraft:
 
         where = ensure_own(folders().launches)
         sweep(where)
-        made = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=where))
-        self._folders.append(made)
-        return made
+        folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=where))
+        self._folders.append(folder)
+        made.append(folder)
+        return folder
 
     def file(self, name: str, text: str, *, folder: Path | None = None) -> Path:
         """A new private file (0600) in a folder that the launcher removes."""
@@ -160,9 +164,7 @@ class PlanDraft:
     ) -> LaunchPlan:
         """The plan: the user's own extra arguments last, unread fields as warnings."""
         for name, called in _CALLED.items():
-            value = getattr(self._config, name)
-            asked = value not in (None, (), [], {})
-            if asked and name not in self._watched.names_read:
+            if _asked(self._config, name) and name not in self._watched.names_read:
                 self.warn(f"{self.label} can't be given {called} in this mode: that is left out")
         return LaunchPlan(
             command=command,
@@ -178,6 +180,15 @@ class PlanDraft:
             discover_harness_session_id=discover,
             secrets=tuple(self.secrets),
         )
+
+
+def _asked(config: SessionConfig, name: str) -> bool:
+    """Whether a field asks for anything."""
+    if name == "allowed_native_tools" and config.denied_tools is not None:
+        return False  # once a session is configured, what isn't allowed is denied: one warning
+    if name == "ephemeral" and config.ephemeral is False:
+        return False
+    return getattr(config, name) not in (None, (), [], {})
 
 
 def sweep(where: Path) -> None:

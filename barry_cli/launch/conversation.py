@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from barry_cli.base.problems import ConversationLost, SessionNotFound, UsageProblem
+from barry_cli.base.problems import ConversationLost, Refused, SessionNotFound, UsageProblem
 from barry_cli.contract.adapter import Adapter
 from barry_cli.contract.session import Resume
 from barry_cli.launch.request import LaunchRequest
@@ -22,9 +22,12 @@ class Continued:
     """The session of ours that it belongs to."""
 
 
-def recorded(request: LaunchRequest, adapter_id: str, sessions: Sessions) -> SessionRow | None:
+def recorded(
+    request: LaunchRequest, adapter_id: str, sessions: Sessions, aliases: Sequence[str] = ()
+) -> SessionRow | None:
     """The session of ours that ``--resume`` names; None when it names none of ours.
 
+    ``aliases``: former ids of the adapter, which older sessions were recorded under.
     Raises UsageProblem when it is another adapter's.
     """
     if not request.resume:
@@ -35,7 +38,7 @@ def recorded(request: LaunchRequest, adapter_id: str, sessions: Sessions) -> Ses
         if "sessions" in problem.details:  # a prefix of several: say so rather than guess
             raise
         return None
-    if row.adapter != adapter_id:
+    if row.adapter != adapter_id and row.adapter not in aliases:
         raise UsageProblem(
             f"session {row.id} is a session of {row.adapter}, not of {adapter_id}",
             hint=f"`barry session resume {row.id}` goes on with it",
@@ -93,7 +96,16 @@ def _check_record(
 ) -> None:
     if adapter.transcript is None:
         return
-    if adapter.transcript.find(conversation, cwd, env) is not None:
+    try:
+        found = adapter.transcript.find(conversation, cwd, env)
+    except Exception as error:  # somebody else's code: its failure is told as theirs
+        raise Refused(
+            f"the adapter {adapter.id} failed to look for {conversation}: "
+            f"{type(error).__name__}: {error}",
+            hint="this is a fault of the adapter; an update may mend it",
+            details={"adapterId": adapter.id, "conversation": conversation},
+        ) from error
+    if found is not None:
         return
     name = f"session {row.id}" if row is not None else f"conversation {conversation}"
     raise ConversationLost(
@@ -111,17 +123,9 @@ def place(request: LaunchRequest, row: SessionRow | None) -> tuple[str, str | No
     A resumed session goes back to its own folder; asking for another one is refused, because the
     harness keeps conversations by folder.
     """
-    try:
-        here = os.getcwd()
-    except OSError as error:
-        if request.cwd is None and row is None:
-            raise UsageProblem(
-                "the folder you are in no longer exists", hint="cd to one that does, or give --cwd"
-            ) from error
-        here = "/"
-    asked = os.path.abspath(os.path.join(here, request.cwd)) if request.cwd is not None else None
+    asked = None if request.cwd is None else absolute(request.cwd, "--cwd")
     if row is None:
-        cwd = asked or here
+        cwd = asked or absolute(".", "--cwd")
     elif asked is not None and os.path.realpath(asked) != os.path.realpath(row.cwd):
         raise ConversationLost(
             f"session {row.id} belongs to {row.cwd}, and can't go on in {asked}",
@@ -131,8 +135,47 @@ def place(request: LaunchRequest, row: SessionRow | None) -> tuple[str, str | No
     else:
         cwd = row.cwd
     if not os.path.isdir(cwd):
+        if row is not None:
+            raise ConversationLost(
+                f"session {row.id} was started in {cwd}, and that folder is gone",
+                hint="put the folder back, or start a new session",
+                details={"sessionId": row.id, "cwd": cwd},
+            )
         raise UsageProblem(f"the folder {cwd} does not exist", hint="give --cwd a folder that does")
     if not os.access(cwd, os.X_OK):
         raise UsageProblem(f"the folder {cwd} can't be entered", hint="mend its permissions")
-    note = f"in {cwd}, where it was started" if row is not None and cwd != here else None
+    try:
+        cwd.encode()
+    except UnicodeEncodeError as error:
+        raise UsageProblem(
+            f"the name of the folder {cwd} is not UTF-8, and can't be recorded",
+            hint="rename it, or start in another folder",
+        ) from error
+    note = f"in {cwd}, where it was started" if row is not None and cwd != _here() else None
     return cwd, note
+
+
+def absolute(path: str, flag: str) -> str:
+    """A path that the user gave, made absolute from where they stand.
+
+    Raises UsageProblem for an empty one, and for a relative one where that folder is gone.
+    """
+    if not path:
+        raise UsageProblem(f"{flag} is empty", hint=f"give {flag} a folder")
+    path = os.path.expanduser(path)
+    if os.path.isabs(path):
+        return os.path.normpath(path)
+    here = _here()
+    if here is None:
+        raise UsageProblem(
+            "the folder you are in no longer exists",
+            hint=f"cd to one that does, or give {flag} an absolute path",
+        )
+    return os.path.normpath(os.path.join(here, path))
+
+
+def _here() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:
+        return None

@@ -23,19 +23,27 @@ class Environment:
 
 
 def cut(
-    base: Mapping[str, str], *, also: Iterable[str] = (), never: Iterable[str] = ()
+    base: Mapping[str, str],
+    *,
+    also: Iterable[str] = (),
+    never: Iterable[str] = (),
+    certainly: Iterable[str] = (),
 ) -> Environment:
     """The part of an environment that may pass.
 
     ``also`` adds names and patterns (the adapter's, the user's); ``never`` takes names out
-    whatever else says so: the marks of the session that the caller itself runs in.
+    whatever else says so, the marks of the session that the caller itself runs in; only the
+    names of ``certainly`` pass even then, because the user gave each of them.
     """
     passing = (*ALWAYS, *also)
     stripped = tuple(never)
+    asked = frozenset(certainly)
     values: dict[str, str] = {}
     dropped: list[str] = []
     for name, value in base.items():
-        if any(fnmatchcase(name, mark) for mark in stripped):
+        if name in asked:
+            values[name] = value
+        elif any(fnmatchcase(name, mark) for mark in stripped):
             dropped.append(name)
         elif any(fnmatchcase(name, pattern) for pattern in passing):
             values[name] = value

@@ -110,7 +110,8 @@ def stop_session(folders: Folders, prefix: str) -> Stopped:
     if harness is None:
         return Stopped(row.id, found.state, False)
     asked = supervisor if supervisor is not None and is_alive(supervisor) else harness
-    send_signal(asked, signal.SIGTERM)
+    if send_signal(asked, signal.SIGTERM):
+        send_signal(asked, signal.SIGCONT)  # one that is stopped takes it only once it goes on
     # The supervisor itself goes from TERM to KILL in this time; leave it a little more.
     ended = _gone(harness, STOP_SECONDS + (3 if asked is not harness else 0))
     if not ended:

@@ -40,8 +40,9 @@ async def usable_models(
     found = [f"{vendor.id}/{model.id}" for vendor in rows for model in vendor.models]
     if found:
         return found
+    others = f", and no installed adapter lists {adapter.vendor}'s" if adapter.vendor else ""
     raise Refused(
-        f"{adapter.label} can't list its models, and no installed adapter lists {adapter.vendor}'s",
+        f"{adapter.label} can't list its models{others}",
         hint=f"name one yourself, as --model {adapter.vendor or 'VENDOR'}/MODEL",
         details={"adapterId": adapter.id},
     )

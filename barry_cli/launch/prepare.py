@@ -7,37 +7,33 @@ build, model, native tools, plan, promise.
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from barry_cli.base.ids import nearest, new_id
+from barry_cli.base.ids import new_id
 from barry_cli.base.paths import Folders
-from barry_cli.base.problems import (
-    BarryError,
-    GuaranteeNotMet,
-    HarnessCannotRun,
-    Refused,
-    UsageProblem,
-)
+from barry_cli.base.problems import BarryError, GuaranteeNotMet, Refused, UsageProblem
+from barry_cli.base.secrets import looks_secret, redact
 from barry_cli.contract.adapter import Adapter, LaunchMode
+from barry_cli.contract.draft import made
 from barry_cli.contract.guarantees import Guarantees, changed, raised, satisfies
 from barry_cli.contract.levels import ModeId
 from barry_cli.contract.native import configure_harness_session
 from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig
 from barry_cli.launch import environment
+from barry_cli.launch.asked import as_before, check_platform, made_whole
 from barry_cli.launch.conversation import find_conversation, place, recorded
+from barry_cli.launch.living import state_of
 from barry_cli.launch.modes import choose_mode
+from barry_cli.launch.program import find_program, what_passes, whole_path
 from barry_cli.launch.request import LaunchRequest
 from barry_cli.launch.routing import route
-from barry_cli.launch.settings import read_settings
 from barry_cli.turns.store.sessions import SessionRow, Sessions
 
 if TYPE_CHECKING:
     from barry_cli.registry.adapters import Adapters
-    from barry_cli.registry.records import InstalledAdapter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,11 +85,13 @@ class Prepared:
 
 def discard(plan: LaunchPlan) -> None:
     """Remove the folders that a plan made, spawned or not."""
-    if not plan.tmp_dirs:
-        return
-    import shutil
+    _remove(plan.tmp_dirs)
 
-    for folder in plan.tmp_dirs:
+
+def _remove(folders: Iterable[str]) -> None:
+    for folder in folders:
+        import shutil
+
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -107,40 +105,31 @@ async def prepare(
     sessions = Sessions(folders)
     record = registry.record(request.adapter)
     adapter = await registry.load(record.id)
-    row = recorded(request, adapter.id, sessions)
-    request = _as_before(request, row)
-    notes = []
+    row = recorded(request, adapter.id, sessions, adapter.aliases)
+    request = as_before(request, row)
     chosen = choose_mode(adapter, request.mode, restricted=bool(request.denied_tools))
-    if chosen.why:
-        notes.append(chosen.why)
-    _check_platform(adapter)
-    denied = _spelt(request.denied_tools, adapter)
+    check_platform(adapter)
+    request = made_whole(request, adapter)
     cwd, moved = place(request, row)
-    if moved:
-        notes.append(moved)
-    roots = _existing("--root", request.roots)
-    plugin_dirs = _existing("--plugin-dir", request.plugin_dirs)
-    options = _options(request, adapter)
-    cut, warnings = _environment(request, record, registry, folders, base_env)
-    program = _program(adapter, chosen.mode, request, cut, folders)
-    warnings += program.warnings
-    passed = program.env
-    endpoint = await route(adapter, request.model, registry, passed)
-    continued = find_conversation(request, adapter, row, cwd, passed)
-    session_id = new_id()
+    values, warnings = what_passes(request, record, registry, folders, base_env)
+    program = find_program(adapter, chosen.mode, request, values, folders)
+    endpoint = await route(adapter, request.model, registry, program.env)
+    continued = find_conversation(request, adapter, row, cwd, program.env)
+    if row is not None and state_of(row) == "running":
+        warnings.append(f"session {row.id} still runs: two would write the same conversation")
     config = configure_harness_session(
         SessionConfig(
-            session_id=session_id,
+            session_id=new_id(),
             cwd=cwd,
-            env=passed,
+            env=program.env,
             allowed_native_tools=adapter.native_tools,
-            denied_tools=denied,
+            denied_tools=request.denied_tools,
             endpoint=endpoint,
             extra_args=request.extra_args,
             model=request.model,
-            options=options,
-            plugin_dirs=plugin_dirs,
-            project_roots=roots,
+            options=dict(request.options) or None,
+            plugin_dirs=request.plugin_dirs or None,
+            project_roots=request.roots or None,
             resume=continued.resume,
             strict_mcp_config=False if request.relax else None,
         ),
@@ -149,32 +138,39 @@ async def prepare(
     )
     plan = await make_plan(adapter, chosen.mode, config)
     try:
-        _check_denials(adapter, denied, plan)
+        _check_denials(adapter, request.denied_tools, plan)
         _require(request, plan.guarantees, plan.lowered, program.unverified)
+        start_in = plan.cwd or cwd
+        env = environment.apply({**program.env, "PWD": start_in}, plan.env)
+        own = plan.command == adapter.requirements.binary.command
+        named = own or chosen.mode.build == "bundled"
+        hidden = _secrets(plan, env)
+        said = (*warnings, *program.warnings, *plan.warnings, *_lowered_as_text(plan))
+        return Prepared(
+            session_id=config.session_id,
+            request=request,
+            adapter=adapter,
+            mode_id=chosen.id,
+            mode=chosen.mode,
+            program=program.path if own else whole_path(plan.command, env, adapter.id),
+            chosen_because=program.why if named else "named by the adapter's plan",
+            version=program.version,
+            cwd=start_in,
+            env=env,
+            dropped=tuple(sorted(name for name in base_env if name not in env)),
+            plan=plan,
+            unverified=program.unverified,
+            warnings=tuple(redact(text, hidden) for text in said),
+            notes=tuple(note for note in (chosen.why, moved) if note),
+            resumed=continued.session,
+        )
     except BaseException:
         discard(plan)
         raise
-    env = environment.apply({**passed, "PWD": plan.cwd or cwd}, plan.env)
-    own = plan.command == adapter.requirements.binary.command
-    named = own or chosen.mode.build == "bundled"
-    return Prepared(
-        session_id=session_id,
-        request=request,
-        adapter=adapter,
-        mode_id=chosen.id,
-        mode=chosen.mode,
-        program=program.path if own else plan.command,
-        chosen_because=program.why if named else "named by the adapter's plan",
-        version=program.version,
-        cwd=plan.cwd or cwd,
-        env=env,
-        dropped=tuple(name for name in cut.dropped if name not in env),
-        plan=plan,
-        unverified=program.unverified,
-        warnings=(*warnings, *plan.warnings, *_lowered_as_text(plan)),
-        notes=tuple(notes),
-        resumed=continued.session,
-    )
+
+
+def _secrets(plan: LaunchPlan, env: Mapping[str, str]) -> list[str]:
+    return [*plan.secrets, *(value for name, value in env.items() if looks_secret(name))]
 
 
 async def make_plan(adapter: Adapter, mode: LaunchMode, config: SessionConfig) -> LaunchPlan:
@@ -183,20 +179,23 @@ async def make_plan(adapter: Adapter, mode: LaunchMode, config: SessionConfig) -
     Raises Refused when the adapter fails or promises more than its mode; then the folders that
     the plan made are gone.
     """
+    before = len(made)
     try:
         plan = await mode.plan(config)
-    except BarryError:
-        raise
-    except Exception as error:
+    except BaseException as error:
+        _remove(str(folder) for folder in made[before:])
+        if isinstance(error, BarryError) or not isinstance(error, Exception | SystemExit):
+            raise
         raise Refused(
             f"the adapter {adapter.id} failed while planning: {type(error).__name__}: {error}",
             hint="this is a fault of the adapter; `barry adapter check` on its folder may name it",
             details={"adapterId": adapter.id},
         ) from error
-    problem = _plan_problem(mode, plan)
+    problem = _plan_problem(mode, plan, config)
     if problem:
         if isinstance(plan, LaunchPlan):
             discard(plan)
+        _remove(str(folder) for folder in made[before:])
         raise Refused(
             f"the plan of adapter {adapter.id} is refused: {problem}",
             hint="this is a fault of the adapter; an update may mend it",
@@ -205,7 +204,7 @@ async def make_plan(adapter: Adapter, mode: LaunchMode, config: SessionConfig) -
     return plan
 
 
-def _plan_problem(mode: LaunchMode, plan: object) -> str | None:
+def _plan_problem(mode: LaunchMode, plan: object, config: SessionConfig) -> str | None:
     if not isinstance(plan, LaunchPlan):
         return f"it is a {type(plan).__name__}, not a LaunchPlan"
     if more := raised(mode.guarantees, plan.guarantees):
@@ -216,8 +215,21 @@ def _plan_problem(mode: LaunchMode, plan: object) -> str | None:
         return f"it lowers {', '.join(silent)} without a reason"
     if plan.guarantees.delivery not in ("none", "on-resume") and plan.inbox is None:
         return f"it promises delivery {plan.guarantees.delivery} and has no inbox"
-    if "\0" in "".join((plan.command, *plan.args)):
-        return "an argument holds a NUL character"
+    return _unfit_to_start(plan, config)
+
+
+def _unfit_to_start(plan: LaunchPlan, config: SessionConfig) -> str | None:
+    values = [value for value in plan.env.values() if value is not None]
+    if any("\0" in text for text in (plan.command, *plan.args, *plan.env, *values)):
+        return "an argument or a variable holds a NUL character"
+    if any(not name or "=" in name for name in plan.env):
+        return "the name of a variable is empty or holds '='"
+    if plan.cwd is not None and not os.path.isdir(plan.cwd):
+        return f"it would start in {plan.cwd}, which is no folder"
+    typed = set(config.extra_args or ())  # what the user types is the user's to show
+    ours = [word for word in plan.args if word not in typed]
+    if any(redact(word, plan.secrets) != word for word in ours):
+        return "an argument holds a secret, which everybody on this machine could read"
     return None
 
 
@@ -226,195 +238,6 @@ def _lowered_as_text(plan: LaunchPlan) -> list[str]:
         f"{name} is only {getattr(plan.guarantees, name)} in this launch: {because}"
         for name, because in plan.lowered.items()
     ]
-
-
-def _as_before(request: LaunchRequest, row: SessionRow | None) -> LaunchRequest:
-    """A resumed session asks for what it asked for before; what is asked now is added or wins.
-
-    Denials only add up: going on with a session never widens what it may do.
-    """
-    if row is None:
-        return request
-    asked = row.asked
-
-    def both(before: object, now: tuple[str, ...]) -> tuple[str, ...]:
-        old = [str(each) for each in before] if isinstance(before, list) else []
-        return tuple(dict.fromkeys((*old, *now)))
-
-    model = asked.get("model")
-    options = asked.get("options")
-    mode = request.mode
-    if mode is None and row.mode in ("guest", "instrumented"):
-        mode = "guest" if row.mode == "guest" else "instrumented"
-    return replace(
-        request,
-        mode=mode,
-        model=request.model or (str(model) if model else None),
-        roots=both(asked.get("roots"), request.roots),
-        env=both(asked.get("env"), request.env),
-        plugin_dirs=both(asked.get("pluginDirs"), request.plugin_dirs),
-        denied_tools=both(asked.get("deniedTools"), request.denied_tools),
-        options={**(options if isinstance(options, dict) else {}), **request.options},
-        relax=request.relax or bool(asked.get("relax")),
-    )
-
-
-def _check_platform(adapter: Adapter) -> None:
-    here = "win32" if sys.platform == "win32" else sys.platform
-    platforms = adapter.requirements.platforms
-    if platforms is not None and here not in platforms:
-        raise Refused(
-            f"{adapter.label} does not run on {here}",
-            hint=f"it runs on {', '.join(platforms)}",
-            details={"adapterId": adapter.id, "platform": here},
-        )
-
-
-def _spelt(denied: tuple[str, ...], adapter: Adapter) -> tuple[str, ...]:
-    """Denied tools as the harness spells them: a denial that names nothing must not pass."""
-    spelt = {tool.casefold(): tool for tool in adapter.native_tools}
-    found = []
-    for tool in denied:
-        name = spelt.get(tool.casefold())
-        if name is None:
-            close = nearest(tool, adapter.native_tools)
-            raise UsageProblem(
-                f"{adapter.label} has no tool named {tool}, so denying it would deny nothing",
-                hint=f"did you mean {close}?"
-                if close
-                else f"its tools: {', '.join(adapter.native_tools)}",
-                details={"adapterId": adapter.id, "tool": tool},
-            )
-        found.append(name)
-    return tuple(dict.fromkeys(found))
-
-
-def _existing(flag: str, paths: tuple[str, ...]) -> tuple[str, ...] | None:
-    if not paths:
-        return None
-    absolute = tuple(os.path.abspath(os.path.expanduser(path)) for path in paths)
-    for path in absolute:
-        if not os.path.isdir(path):
-            raise UsageProblem(f"{flag} {path} is not a folder", hint="give one that exists")
-    return absolute
-
-
-def _options(request: LaunchRequest, adapter: Adapter) -> dict[str, object] | None:
-    if not request.options:
-        return None
-    if adapter.options is None:
-        raise UsageProblem(
-            f"{adapter.label} takes no options",
-            hint=f"`barry adapter show {adapter.id}` shows what it takes",
-        )
-    from barry_cli.registry.options import validate_options
-
-    problems = validate_options(adapter.options, dict(request.options))
-    if problems:
-        raise UsageProblem(
-            f"--option: {'; '.join(problems)}",
-            hint=f"`barry adapter show {adapter.id}` shows the options",
-            details={"problems": problems},
-        )
-    return dict(request.options)
-
-
-def _environment(
-    request: LaunchRequest,
-    record: InstalledAdapter,
-    registry: Adapters,
-    folders: Folders,
-    base: Mapping[str, str],
-) -> tuple[environment.Environment, list[str]]:
-    """The environment that may pass, and what the user should know about it."""
-    from barry_cli.registry.login import conflicts
-
-    for name in request.env:
-        if "=" in name:
-            raise UsageProblem(
-                f"--env takes the name of a variable, and {name.partition('=')[0]} comes with a "
-                "value",
-                hint="export the variable and pass its name: a value on a command line can be "
-                "read by everybody on this machine",
-            )
-    settings = read_settings(folders)
-    marks = {
-        mark
-        for row in registry.rows()
-        for mark in row.get("requirements", {}).get("sessionMarks", ())
-    }
-    cut = environment.cut(
-        base,
-        also=(*record.requirements.environment, *settings.env_pass, *request.env),
-        never=marks - set(request.env),
-    )
-    for clash in conflicts(record.requirements, cut.values):
-        raise UsageProblem(
-            f"{' and '.join(clash)} are both set, and {record.label} takes only one of them",
-            hint=f"unset {clash[-1]} or {clash[0]}",
-            details={"adapterId": record.id, "variables": list(clash)},
-        )
-    return cut, [
-        f"--env {name}: there is no such variable" for name in request.env if name not in base
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Program:
-    """What will run, and what is known of it."""
-
-    path: str
-    why: str
-    version: str | None
-    unverified: bool
-    """Whether the mode's promise was never shown on this build or platform."""
-    env: dict[str, str]
-    warnings: list[str]
-
-
-def _program(
-    adapter: Adapter,
-    mode: LaunchMode,
-    request: LaunchRequest,
-    cut: environment.Environment,
-    folders: Folders,
-) -> _Program:
-    not_shown_here = mode.platforms is not None and sys.platform not in mode.platforms
-    doubtful = not_shown_here or adapter.experimental is not None
-    if mode.build == "bundled":
-        why = "carried by the adapter"
-        return _Program(sys.executable, why, mode.verified_on, doubtful, cut.values, [])
-    from barry_cli.registry.binaries import find_binary, reachable
-    from barry_cli.registry.builds import require_family
-    from barry_cli.registry.probes import PATIENT_SECONDS, enough, probe
-
-    binary = adapter.requirements.binary
-    found = find_binary(binary, cut.values)
-    env = reachable(cut.values, found.path)
-    seen = probe(binary, found.path, enough(env), seconds=PATIENT_SECONDS, folders=folders)
-    if not seen.ran:
-        raise HarnessCannotRun(
-            f"{found.path} can't be run: {seen.why_not}",
-            hint=f"`barry adapter doctor {adapter.id}` looks closer",
-            details={"adapterId": adapter.id, "binary": found.path},
-        )
-    judged = require_family(
-        adapter.id,
-        found.path,
-        seen.version,
-        mode.verified_on,
-        binary.pin,
-        allow_unverified=request.allow_unverified_build,
-    )
-    unknown = f"the build of {found.path} is not known: {seen.why_not}"
-    return _Program(
-        path=found.path,
-        why=found.why,
-        version=seen.version,
-        unverified=doubtful or judged == "unverified",
-        env=env,
-        warnings=[unknown] if judged == "unknown" else [],
-    )
 
 
 def _check_denials(adapter: Adapter, denied: tuple[str, ...], plan: LaunchPlan) -> None:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, NoReturn
+from types import TracebackType
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from barry_cli.base.paths import Folders
-from barry_cli.base.problems import HarnessCannotRun, HarnessNotFound, NoTerminal, StoreProblem
+from barry_cli.base.problems import (
+    BarryError,
+    HarnessCannotRun,
+    HarnessNotFound,
+    NoTerminal,
+    StoreProblem,
+    UsageProblem,
+)
 from barry_cli.contract.data import snapshot
 from barry_cli.contract.talk import Reporter
 from barry_cli.launch.prepare import Prepared
@@ -25,8 +34,8 @@ def require_terminal(adapter_id: str) -> None:
         return
     raise NoTerminal(
         f"a launch of {adapter_id} needs a terminal, and standard input or output is none",
-        hint=f"run it in a terminal; without one, `barry session start {adapter_id} PROMPT` is "
-        "the command that drives it",
+        hint="run it in a terminal; driving it without one (`barry session start "
+        f"{adapter_id} PROMPT`) is not in this version yet",
         details={"adapterId": adapter_id},
     )
 
@@ -40,20 +49,48 @@ def start(prepared: Prepared, folders: Folders, reporter: Reporter) -> Ended:
     """
     sessions = Sessions(folders)
     try:
-        sessions.add(_row(prepared))
-        for note in prepared.notes:
-            reporter.note(note)
-        for warning in prepared.warnings:
-            reporter.warn(warning)
-        if prepared.dropped:
-            reporter.note(
-                f"{len(prepared.dropped)} variables of your environment were not passed on"
-            )
-        if prepared.needs_parent:
-            return _stay(prepared, sessions, reporter)
-        _hand_over(prepared, sessions)
+        with _Record(sessions, prepared) as record:
+            _tell(prepared, reporter)
+            if not prepared.needs_parent:
+                _hand_over(prepared, sessions)
+            return _stay(prepared, sessions, reporter, record)
     finally:
         prepared.discard()
+
+
+class _Record:
+    """The session's row: taken back when the launch fails before there is a session."""
+
+    def __init__(self, sessions: Sessions, prepared: Prepared) -> None:
+        self._sessions = sessions
+        self._prepared = prepared
+        self.it_runs = False
+
+    def __enter__(self) -> Self:
+        self._sessions.add(_row(self._prepared))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None or self.it_runs:
+            return
+        with contextlib.suppress(StoreProblem):
+            self._sessions.forget(self._prepared.session_id)
+        if isinstance(error, OSError):
+            raise cannot_execute(self._prepared, error) from error
+
+
+def _tell(prepared: Prepared, reporter: Reporter) -> None:
+    for note in prepared.notes:
+        reporter.note(note)
+    for warning in prepared.warnings:
+        reporter.warn(warning)
+    if prepared.dropped:
+        reporter.note(f"variables of your environment not passed on: {len(prepared.dropped)}")
 
 
 def _row(prepared: Prepared) -> SessionRow:
@@ -87,14 +124,10 @@ def _hand_over(prepared: Prepared, sessions: Sessions) -> NoReturn:
         pid=os.getpid(),
         pid_started=own.start_time if own is not None else None,
     )
-    try:
-        hand_over(prepared.program, prepared.argv, dict(prepared.env), prepared.cwd)
-    except OSError as error:
-        sessions.forget(prepared.session_id)
-        raise cannot_execute(prepared, error) from error
+    hand_over(prepared.program, prepared.argv, dict(prepared.env), prepared.cwd)
 
 
-def _stay(prepared: Prepared, sessions: Sessions, reporter: Reporter) -> Ended:
+def _stay(prepared: Prepared, sessions: Sessions, reporter: Reporter, record: _Record) -> Ended:
     """Be the parent: inherit nothing, print nothing, and close the record on every way out."""
     from barry_cli.base.processes import identify
     from barry_cli.terminal.supervise import supervise
@@ -102,7 +135,8 @@ def _stay(prepared: Prepared, sessions: Sessions, reporter: Reporter) -> Ended:
     own = identify(os.getpid())
     look = _Discovery(prepared, sessions)
 
-    def started(child: ProcessIdentity) -> None:
+    def on_start(child: ProcessIdentity) -> None:
+        record.it_runs = True
         # The user's session goes on even where its record can't be kept up to date.
         with contextlib.suppress(StoreProblem):
             sessions.change(
@@ -114,20 +148,17 @@ def _stay(prepared: Prepared, sessions: Sessions, reporter: Reporter) -> Ended:
                 supervisor_started=own.start_time if own is not None else None,
             )
 
-    try:
-        ended = supervise(
-            prepared.program,
-            prepared.argv,
-            dict(prepared.env),
-            prepared.cwd,
-            on_start=started,
-            on_tick=look,
-        )
-    except OSError as error:
-        sessions.forget(prepared.session_id)
-        raise cannot_execute(prepared, error) from error
+    ended = supervise(
+        prepared.program,
+        prepared.argv,
+        dict(prepared.env),
+        prepared.cwd,
+        on_start=on_start,
+        on_tick=look,
+    )
     look()
     try:
+        look.record()
         sessions.change(
             prepared.session_id,
             state="ended",
@@ -148,20 +179,25 @@ class _Discovery:
         self._session = prepared.session_id
         self._sessions = sessions
         self._found: str | None = None
+        self._recorded: str | None = None
 
     def __call__(self) -> None:
         if self._find is None:
             return
         import asyncio
 
-        # An adapter's mistake here must not end the user's session, nor write into their screen.
-        try:
+        # Neither an adapter's mistake nor a full disk may end the user's session, or write into
+        # their screen.
+        with contextlib.suppress(Exception, SystemExit):
             found = asyncio.run(asyncio.wait_for(_called(self._find), 5))
-        except Exception:
-            return
-        if found is not None and found != self._found:
-            self._found = found
-            self._sessions.change(self._session, harness_session_id=found)
+            self._found = found or self._found
+            self.record()
+
+    def record(self) -> None:
+        """Put down what was found, if that is news. Raises StoreProblem."""
+        if self._found != self._recorded:
+            self._sessions.change(self._session, harness_session_id=self._found)
+            self._recorded = self._found
 
 
 async def _called(find: Callable[[], Awaitable[str | None]]) -> str | None:
@@ -169,13 +205,20 @@ async def _called(find: Callable[[], Awaitable[str | None]]) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def cannot_execute(prepared: Prepared, error: OSError) -> HarnessCannotRun | HarnessNotFound:
+def cannot_execute(prepared: Prepared, error: OSError) -> BarryError:
     """What it means that the kernel would not start the program."""
     reason = error.strerror or str(error)
     details = {"adapterId": prepared.adapter.id, "binary": prepared.program}
     hint = f"`barry adapter doctor {prepared.adapter.id}` looks closer"
+    if error.filename == prepared.cwd:
+        return UsageProblem(
+            f"the folder {prepared.cwd} can't be entered: {reason}",
+            hint="it was there a moment ago: try again, or start in another one",
+        )
     if isinstance(error, FileNotFoundError) and not os.path.exists(prepared.program):
         return HarnessNotFound(f"{prepared.program} is not there", hint=hint, details=details)
+    if error.errno == errno.E2BIG:
+        hint = "give it fewer or shorter arguments and variables"
     return HarnessCannotRun(
         f"{prepared.program} can't be started: {reason}", hint=hint, details=details
     )

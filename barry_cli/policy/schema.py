@@ -12,8 +12,8 @@ from typing import Annotated, Literal, Self
 from pydantic import StringConstraints, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from barry_cli.contract.data import Data
 from barry_cli.policy.sentences import RULE, sentences
+from barry_cli.policy.strict import Strict, Table
 
 ALLOW_DOMAINS_NEEDS_SANDBOX = (
     "network.allowDomains is enforced only by the egress sandbox: "
@@ -48,7 +48,7 @@ Rule = Annotated[str, StringConstraints(min_length=1)]
 Rules = tuple[Rule, ...]
 
 
-class BashBound(Data):
+class BashBound(Strict):
     """What command lines may not do."""
 
     deny: Rules | None = None
@@ -57,7 +57,7 @@ class BashBound(Data):
     """``program``, ``program:sub`` or ``program:sub:subsub``, wherever it is invoked."""
 
 
-class FilesBound(Data):
+class FilesBound(Strict):
     """Which files may not, or may only, be touched."""
 
     allow_only: Rules | None = None
@@ -65,7 +65,7 @@ class FilesBound(Data):
     deny: Rules | None = None
 
 
-class NetworkBound(Data):
+class NetworkBound(Strict):
     """What may not, or may only, be reached."""
 
     actions: tuple[NetworkAction, ...] | None = None
@@ -85,14 +85,14 @@ class NetworkBound(Data):
         return self
 
 
-class NodesBound(Data):
+class NodesBound(Strict):
     """On which hosts calls may run; the embedded one is ``local``."""
 
     allow: Rules | None = None
     deny: Rules | None = None
 
 
-class Bound(Data):
+class Bound(Strict):
     """A policy: restrictions only, so that joining two never permits more."""
 
     bash: BashBound | None = None
@@ -103,13 +103,13 @@ class Bound(Data):
     description: str | None = None
     files: FilesBound | None = None
     name: str | None = None
-    native_tools: dict[str, Rules] | None = None
+    native_tools: Table[Rules] | None = None
     """Harness id -> names of its own tools that are denied."""
     network: NetworkBound | None = None
     nodes: NodesBound | None = None
 
 
-class AgentTrait(Data):
+class AgentTrait(Strict):
     """A named capability: what it grants, and the restrictions that come with it."""
 
     name: str
@@ -120,11 +120,11 @@ class AgentTrait(Data):
     bound: Bound | None = None
     bound_names: Rules | None = None
     """Named bounds whose restrictions come with the trait."""
-    harness_traits: dict[str, str] | None = None
+    harness_traits: Table[str] | None = None
     """Harness id -> one more trait to grant when that harness runs."""
     includes: Rules | None = None
     """Other traits that this one grants as well."""
-    native_tools: dict[str, Rules] | None = None
+    native_tools: Table[Rules] | None = None
     """Harness id -> names of its own tools that are granted."""
     tools: Rules | None = None
     """Single tools, written ``namespace:tool``; a bare name matches in every namespace."""

@@ -48,7 +48,7 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel], under: str, by_name:
     if kind == "missing":
         return f"{place} is missing"
     if kind == "extra_forbidden":
-        return f"{place} is not a known key{_hint(str(detail['loc'][-1]), _keys(holder, by_name))}"
+        return f"{place} is not a known key{hint(str(detail['loc'][-1]), _keys(holder, by_name))}"
     if kind == "literal_error":
         expected = str(context.get("expected", ""))
         words = expected.replace(" or ", ", ").replace("'", "").split(", ")
@@ -119,7 +119,8 @@ def _keys(kind: object, by_name: bool) -> list[str]:
     ]
 
 
-def _hint(word: str, known: list[str]) -> str:
+def hint(word: str, known: list[str]) -> str:
+    """How a sentence about an unknown word ends: with the nearest right one, or with all."""
     # Two spellings of one name differ in case and underscores before they differ in letters.
     plain: Mapping[str, str] = {key.replace("_", "").lower(): key for key in known}
     guess = plain.get(word.replace("_", "").replace("-", "").lower()) or nearest(word, known)

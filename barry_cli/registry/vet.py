@@ -51,10 +51,10 @@ async def vet(
         needs.binary, found.path, asked, seconds=PATIENT_SECONDS, folders=home or folders()
     )
     if not seen.ran:
-        verdict.problems.append(f"{found.path} can't be run: {seen.why_not}")
+        verdict.problems.append(f"{found.path} can't be run: it {seen.why_not}")
         return verdict
     if seen.version is None:
-        verdict.warnings.append(f"the build of {found.path} is not known: {seen.why_not}")
+        verdict.warnings.append(f"the build of {found.path} is not known: it {seen.why_not}")
         return verdict
     judged = judge(seen.version, needs.binary.pin.version, needs.binary.pin)
     if judged == "unverified":

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from barry_cli.base.processes import ProcessIdentity, descendants, is_alive
-from barry_cli.contract.adapter import Adapter
+from barry_cli.contract.adapter import Adapter, Mode
 from barry_cli.verify.models import ModelServer, Script
 from barry_cli.verify.proof import KEY, Bend, Proven, prove
 from barry_cli.verify.terminal import ScreenTerminal
@@ -55,9 +55,16 @@ def adapter_of(adapter_id: str) -> Adapter:
     return adapter
 
 
+def _modes(adapter: Adapter) -> list[Mode | None]:
+    return [adapter.modes["guest"], adapter.modes["instrumented"], adapter.modes["hosted"]]
+
+
 def program_of(adapter_id: str) -> Path:
     """The pinned program. A test that needs it fails when it isn't there."""
-    program = PROGRAMS / adapter_of(adapter_id).requirements.binary.command
+    adapter = adapter_of(adapter_id)
+    if all(mode is None or mode.build == "bundled" for mode in _modes(adapter)):
+        return Path(sys.executable)
+    program = PROGRAMS / adapter.requirements.binary.command
     assert program.exists(), f"{program} is missing: run `make harnesses`"
     return program
 
@@ -132,7 +139,9 @@ class Lab:
             "BARRY_HOME": str(top / "barry"),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        figures = FIGURES.setdefault(adapter_id, Figures())
+        own = self.program == Path(sys.executable)  # carried by its adapter: no model, no pin
+        figures = Figures() if own else FIGURES.setdefault(adapter_id, Figures())
+        self.figures = figures
         figures.pinned = self.adapter.requirements.binary.pin.version
         self._jobs: list[Job] = []
 
@@ -169,7 +178,22 @@ class Lab:
             r"\d+\.\d+\.\d+",
             json.dumps([each for each in findings["findings"] if each["name"] == "version"]),
         )
-        FIGURES[self.adapter.id].version = told.group() if told else "not told"
+        self.figures.version = told.group() if told else "not told"
+
+    def shell(self, *, env: Mapping[str, str] | None = None) -> ScreenTerminal:
+        """An interactive bash with job control, as a person sits before it."""
+        terminal = ScreenTerminal(
+            ["/bin/bash", "--norc", "--noprofile", "-i"],
+            {**self.env, "PS1": "sh> ", "HISTFILE": "", **(env or {})},
+            self.work,
+        )
+        self._jobs.append(Job(terminal))
+        terminal.wait_for("sh>")
+        return terminal
+
+    def command(self, *words: str) -> str:
+        """A Barry command line as a person types it."""
+        return shlex.join([sys.executable, "-m", "barry_cli", *words])
 
     def launch(self, *words: str, env: Mapping[str, str] | None = None) -> Job:
         """``barry session launch <id> WORDS`` in a terminal, under a shell."""
@@ -204,12 +228,12 @@ class Lab:
             bend=bend,
             keep_in=self.top,
         )
-        FIGURES[self.adapter.id].requests += proven.model_requests
+        self.figures.requests += proven.model_requests
         return proven
 
     def close(self) -> None:
         """End what still runs, and count what the model was asked."""
         for job in self._jobs:
             job.terminal.close(seconds=5)
-        FIGURES[self.adapter.id].requests += len(self.server.model_requests())
+        self.figures.requests += len(self.server.model_requests())
         self.server.close()

@@ -6,26 +6,27 @@ import asyncio
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import Job, Lab, tree
 from pydantic import SecretStr
 
 from barry_cli.base.problems import BarryError
 from barry_cli.contract.models import Endpoint
 from barry_cli.contract.plan import LaunchPlan
-from barry_cli.contract.session import SessionConfig
+from barry_cli.contract.session import SessionConfig, StdioMcpServer
 from barry_cli.launch.environment import apply
 from barry_cli.verify.models import ModelServer
 from barry_cli.verify.proof import without
 
-from harness import Job, Lab, tree
-
 SHELL = "run_shell_command"
 READY = "Type your message"
 MODEL = "gemini-2.5-pro"
+MCP = Path(__file__).parent / "small_mcp.py"
 RULES = (
     {"when": "first question", "then": [{"text": "the first answer"}]},
     {
@@ -103,7 +104,9 @@ def test_one_session_from_start_to_resume(lab: Callable[[str], Lab]) -> None:
         assert not (here.work / "canary").exists()
         assert SHELL not in here.server.offered_tools()
         leave(job)
-        (session,) = json.loads(here.barry("session", "list", "--json").stdout)["sessions"]
+        listed = here.barry("session", "list", "--json")
+        assert listed.returncode == 0, listed.stderr
+        (session,) = json.loads(listed.stdout)["sessions"]
         again = here.launch("--resume", session["id"], *words, env=env)
         again.terminal.wait_for("the first answer")
         ask(again, "second question", "the second answer")
@@ -138,19 +141,23 @@ def test_its_own_exit_status_is_barrys(lab: Callable[[str], Lab]) -> None:
 
 
 def test_it_takes_system_settings_as_the_plan_expects(lab: Callable[[str], Lab]) -> None:
-    """A file that nobody but root could have written is read; another one is passed over."""
+    """A file that nobody but root could have written is read; another one is passed over.
+
+    Where root doesn't own the folders of the tests, only the second half can be seen.
+    """
+    here = lab("gemini")  # which makes the package importable
     from barry_adapter_gemini.system import honoured
 
-    here = lab("gemini")
     here.script({"when": "first question", "then": [{"text": "the first answer"}]})
-    for mode, taken in ((0o755, True), (0o777, False)):
-        folder = here.top / f"settings-{taken}"
+    for mode in (0o755, 0o777):
+        folder = here.top / f"settings-{mode:o}"
         folder.mkdir()
         folder.chmod(mode)
         path = folder / "system.json"
         # A kind of login that nobody can use without a person.
         path.write_text(json.dumps({"security": {"auth": {"selectedType": "gateway"}}}))
-        assert honoured(path) is taken
+        taken = honoured(path)
+        assert not (taken and mode == 0o777)
         said = headless(here, {**surroundings(here), "GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(path)})
         assert ("the first answer" in said) is not taken, said
 
@@ -179,10 +186,33 @@ def test_a_folder_can_lead_it_astray_and_a_plan_can_not(lab: Callable[[str], Lab
             planned(here, env={**here.env, **key})
 
 
-def headless(lab: Lab, env: Mapping[str, str | None]) -> str:
+def test_it_loads_the_servers_asked_for_and_no_others(
+    lab: Callable[[str], Lab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = lab("gemini")
+    here.script({"when": "first question", "then": [{"text": "the first answer"}]})
+    monkeypatch.setenv("BARRY_HOME", here.env["BARRY_HOME"])
+    path = here.home / ".gemini" / "settings.json"
+    server = {"command": sys.executable, "args": [str(MCP)]}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "mcpServers": {"mine": server}}))
+    docs = {"docs": StdioMcpServer(command=sys.executable, args=(str(MCP),))}
+    common = {"endpoint": endpoint(here), "mcp_servers": docs, "strict_mcp_config": True}
+    for denied in ((), ("mcp__docs__greet",)):
+        before = len(here.server.model_requests())
+        plan = planned(here, denied_tools=denied, **common)
+        headless(here, plan.env, *plan.args)
+        offered = {tool for each in here.server.model_requests()[before:] for tool in each.tools}
+        assert "read_file" in offered
+        assert "mcp_mine_greet" not in offered
+        # Where this folder isn't root's alone, the plan says that it leaves the server out.
+        taken = not any("are left out" in warning for warning in plan.warnings)
+        assert ("mcp_docs_greet" in offered) is (taken and not denied)
+
+
+def headless(lab: Lab, env: Mapping[str, str | None], *words: str) -> str:
     """One turn without a terminal, which is the quickest way to see where requests go."""
     ended = subprocess.run(
-        [lab.program, f"--model={MODEL}", "-p", "first question"],
+        [lab.program, f"--model={MODEL}", *words, "-p", "first question"],
         env=apply(lab.env, env),
         cwd=lab.work,
         stdin=subprocess.DEVNULL,

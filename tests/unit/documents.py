@@ -1,4 +1,4 @@
-"""The documents taken apart: fenced blocks, tables, documented shapes, and a shell to try them in."""
+"""The documents taken apart: fenced blocks, tables, shapes, and a shell to try them in."""
 
 from __future__ import annotations
 
@@ -85,6 +85,14 @@ class Document:
         return {_anchor(head) for head in heads}
 
 
+README, CONTRIBUTING, CHANGELOG = (
+    Document(ROOT / f"{name}.md") for name in ("README", "CONTRIBUTING", "CHANGELOG")
+)
+JSON, ADAPTERS, FILES, GUEST_MODE = (
+    Document(ROOT / "docs" / f"{name}.md") for name in ("json", "adapters", "files", "guest-mode")
+)
+
+
 def _until(lines: Iterator[str], fence: str) -> str | None:
     line = next(lines)
     return None if line == fence else line
@@ -96,6 +104,21 @@ def _cells(line: str) -> list[str]:
 
 def _anchor(heading: str) -> str:
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def write_recipe(folder: Path) -> None:
+    """The files of the recipe for a new adapter, as a reader would write them."""
+    for block in CONTRIBUTING.blocks(below="Add a harness"):
+        if block.file is not None:
+            write_block(folder, block)
+
+
+def write_block(folder: Path, block: Block) -> None:
+    """One file of a document."""
+    assert block.file is not None
+    path = folder / block.file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(block.text, encoding="utf-8")
 
 
 def plain(cell: str) -> str:
@@ -121,6 +144,10 @@ class Shapes:
         """Key -> whether it is always there."""
         return {plain(row["key"]).removesuffix("?"): _always(row) for row in self._rows(shape)[1]}
 
+    def rows(self, shape: str) -> dict[str, Row]:
+        """Key -> its row."""
+        return {plain(row["key"]).removesuffix("?"): row for row in self._rows(shape)[1]}
+
     def _rows(self, shape: str) -> tuple[str, list[Row]]:
         file, _, anchor = shape.rpartition("#")
         file = file or self._home
@@ -133,11 +160,13 @@ class Shapes:
             yield f"{at or 'it'} is no object"
             return
         known = {plain(row["key"]).removesuffix("?"): row for row in rows}
-        yield from (f"{at}{key} is not documented" for key in value if key not in known)
+        cut = DOTS in value  # in an example
+        strange = [key for key in value if key not in known and key != DOTS]
+        yield from (f"{at}{key} is not documented" for key in strange)
         for key, row in known.items():
             if key in value:
                 yield from self._fits(file, row["type"], value[key], f"{at}{key}")
-            elif _always(row):
+            elif _always(row) and not cut:
                 yield f"{at}{key} is documented and absent"
 
     def _fits(self, file: str, kind: str, value: Any, at: str) -> Iterator[str]:

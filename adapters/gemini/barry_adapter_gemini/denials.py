@@ -1,5 +1,6 @@
 """Denied tools: rules of the highest tier, which nothing in the user's or the folder's files, and
-no flag, outranks. A denied tool is not even offered to the model."""
+no flag, outranks. A denied tool is not even offered to the model.
+"""
 
 from __future__ import annotations
 

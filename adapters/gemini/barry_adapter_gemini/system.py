@@ -1,5 +1,6 @@
 """System settings: they outrank the user's and the folder's, and Gemini CLI takes them only from
-files that nobody but root could have written, in folders of which the same is true."""
+files that nobody but root could have written, in folders of which the same is true.
+"""
 
 from __future__ import annotations
 

@@ -126,7 +126,8 @@ adapter = define_adapter(
                 evidence=Evidence(
                     check="checks:guest",
                     proves="pi's own TUI answers; a denied tool is not offered and has no effect, "
-                    "and has one when allowed; the file named at the start holds the conversation",
+                    "and has one when allowed; neither settings nor an extension of the folder "
+                    "move the endpoint; the file named at the start holds the conversation",
                 ),
                 native=NATIVE,
                 platforms=("linux",),

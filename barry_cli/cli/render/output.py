@@ -67,7 +67,7 @@ def write(text: str) -> None:
 
 
 def write_json(document: object) -> None:
-    """One JSON document to stdout; a string in it that is no text has ``\\udcXX`` for its bytes."""
+    """One JSON document to stdout. Bytes that are no text are in it as lone surrogates, escaped."""
     encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
     text = json.dumps(document, indent=2, ensure_ascii=encoding != "utf8")
     write(text + "\n")

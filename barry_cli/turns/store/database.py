@@ -122,9 +122,7 @@ def _look_at(path: Path) -> bool:
     if not head:
         return False
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
-        raise StoreProblem(
-            f"{path} is no database", hint=_aside(path), details={"path": str(path)}
-        )
+        raise StoreProblem(f"{path} is no database", hint=_aside(path), details={"path": str(path)})
     version = int.from_bytes(head[60:64], "big")
     if version > VERSION:
         raise _newer(path, version)

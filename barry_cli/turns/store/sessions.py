@@ -76,7 +76,7 @@ class Sessions:
         values = {name: getattr(row, name) for name in _COLUMNS}
         values["owner_uid"] = os.getuid()
         self._write(
-            f"INSERT INTO session ({', '.join(_COLUMNS)}) "
+            f"INSERT INTO session ({', '.join(_COLUMNS)}) "  # noqa: S608 - names of our own
             f"VALUES ({', '.join(':' + name for name in _COLUMNS)})",
             values,
         )
@@ -88,7 +88,8 @@ class Sessions:
             raise ValueError(f"no such column: {', '.join(sorted(unknown))}")
         assignments = ", ".join(f"{name} = :{name}" for name in values)
         self._write(
-            f"UPDATE session SET {assignments} WHERE id = :_id", {**values, "_id": session_id}
+            f"UPDATE session SET {assignments} WHERE id = :_id",  # noqa: S608 - names of our own
+            {**values, "_id": session_id},
         )
 
     def forget(self, session_id: str) -> None:
@@ -112,7 +113,7 @@ class Sessions:
             ).fetchall()
         try:
             return [_decoded(row) for row in rows]
-        except (TypeError, ValueError) as error:
+        except (IndexError, TypeError, ValueError) as error:
             raise StoreProblem(
                 f"{self._path} is damaged: a session's record can't be understood ({error})",
                 hint=f"move it aside: mv {self._path} {self._path}.aside",

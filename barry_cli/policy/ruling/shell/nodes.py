@@ -19,7 +19,15 @@ BRACE = "brace"  # {..} with more words than the cap
 ARRAY = "array"  # the (..) of a compound assignment
 
 
-class Part:
+class Spanned:
+    """Something that stands in the text."""
+
+    __slots__ = ("end", "start")
+    start: int
+    end: int
+
+
+class Part(Spanned):
     """A piece of a word: known text, or a hole.
 
     `text`: the value of TEXT; the source of a hole. `name`: the variable of a VARIABLE or
@@ -28,7 +36,7 @@ class Part:
     `quoted`: stands inside quotes.
     """
 
-    __slots__ = ("commands", "end", "kind", "many", "name", "quoted", "start", "text")
+    __slots__ = ("commands", "kind", "many", "name", "quoted", "text")
 
     def __init__(self, kind: str, text: str, start: int, end: int, quoted: bool) -> None:
         self.kind = kind
@@ -41,7 +49,7 @@ class Part:
         self.commands: tuple[Command, ...] = ()
 
 
-class Word:
+class Word(Spanned):
     """One word after brace expansion and quote removal.
 
     `text` is its value, or None when some of it only bash learns. `parts` is then never empty: it
@@ -49,7 +57,7 @@ class Word:
     some of it was quoted or escaped. Words from one brace expansion share their span.
     """
 
-    __slots__ = ("end", "parts", "quoted", "start", "text")
+    __slots__ = ("parts", "quoted", "text")
 
     def __init__(
         self, text: str | None, start: int, end: int, quoted: bool, parts: tuple[Part, ...] = ()
@@ -105,13 +113,13 @@ class Word:
         return "".join(part.text for part in self.parts)
 
 
-class Assignment:
+class Assignment(Spanned):
     """`name=value`, `name+=value`, `name[subscript]=value` or `name=(items)` before a command.
 
     `value` is None for a compound assignment, whose words are `items` (its `[key]=` left on).
     """
 
-    __slots__ = ("append", "end", "items", "name", "start", "subscript", "value")
+    __slots__ = ("append", "items", "name", "subscript", "value")
 
     def __init__(self, name: str, value: Word | None, start: int, end: int) -> None:
         self.name = name
@@ -123,7 +131,7 @@ class Assignment:
         self.items: tuple[Word, ...] = ()
 
 
-class Redirect:
+class Redirect(Spanned):
     """One redirection.
 
     `op`: < > >> >| <> <& >& &> &>> << <<- <<<. `fd`: the descriptor, with bash's default filled in
@@ -133,7 +141,7 @@ class Redirect:
     the final line feed. `quoted`: the delimiter was quoted, so the body is literal.
     """
 
-    __slots__ = ("body", "end", "fd", "name", "op", "quoted", "start", "target")
+    __slots__ = ("body", "fd", "name", "op", "quoted", "target")
 
     def __init__(self, op: str, fd: int, name: str, target: Word, start: int, end: int) -> None:
         self.op = op
@@ -194,7 +202,7 @@ class Feed:
         self.commands = commands
 
 
-class Command:
+class Command(Spanned):
     """One simple command.
 
     `words`: program first; may be empty (assignments or redirects alone). `piped_from`: the
@@ -202,7 +210,7 @@ class Command:
     `group`: the innermost group around it. `redirects`: its own only, see `Group.redirects`.
     """
 
-    __slots__ = ("assignments", "end", "group", "piped_from", "redirects", "start", "words")
+    __slots__ = ("assignments", "group", "piped_from", "redirects", "words")
 
     def __init__(self, start: int, group: Group | None) -> None:
         self.start = start

@@ -1,0 +1,162 @@
+"""Host names: one spelling for each, and the rules that deny them."""
+
+
+def canonical(host: str) -> str:
+    """The one spelling of a host: lower case, no trailing dot, no brackets, port or user.
+
+    Names beyond ASCII are written as DNS has them (`xn--..`), IPv4 addresses in any of inet_aton's
+    forms with four numbers, IPv6 ones shortened. Never raises; what is no host is kept, in lower
+    case. Spelling the result once more changes nothing.
+    """
+    for _ in range(8):
+        spelled = _spelled(host)
+        if spelled == host:
+            break
+        host = spelled
+    return host
+
+
+def is_local(host: str) -> bool:
+    """The machine itself, which no bound on hosts closes."""
+    return (
+        host in {"localhost", "::1", "::"}
+        or host.endswith(".localhost")
+        or (host.startswith("127.") and _ipv4(host) == host)
+    )
+
+
+def domain_rule(host: str, patterns: "tuple[str, ...] | list[str]") -> str | None:
+    """The first pattern, as it was written, that matches the host.
+
+    `*.x` needs at least one label before x; anything else without a star is one exact host. A star
+    elsewhere stands for any characters. An empty pattern matches nothing.
+    """
+    name = canonical(host)
+    for pattern in patterns:
+        if name and pattern and _matches(canonical(pattern), name):
+            return pattern
+    return None
+
+
+def host_of(text: str) -> str:
+    """The host that a URL, `user@host:port` or bare `host/path` reaches, canonical; "" if none."""
+    scheme, mark, rest = text.partition("://")
+    if not mark:
+        rest = text[2:] if text[:2] == "//" else text
+    elif scheme.lower() == "file":
+        return ""
+    # As browsers and curl do: a backslash ends the name like a slash.
+    for end in "/?#\\":
+        rest = rest.partition(end)[0]
+    rest = rest.rpartition("@")[2]
+    return canonical(rest)
+
+
+def _matches(pattern: str, name: str) -> bool:
+    if pattern[:2] == "*." and "*" not in pattern[2:]:
+        return name.endswith(pattern[1:]) and len(name) > len(pattern) - 1
+    if "*" not in pattern:
+        return name == pattern
+    first, *rest = pattern.split("*")
+    last = rest.pop()
+    if len(first) + len(last) > len(name) or name[: len(first)] != first:
+        return False
+    if not name.endswith(last):
+        return False
+    at, end = len(first), len(name) - len(last)
+    for piece in rest:
+        at = name.find(piece, at, end)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True
+
+
+def _spelled(host: str) -> str:
+    host = host.strip().lower()
+    if "%" in host:
+        from barry_cli.policy.ruling.paths import unescape
+
+        host = unescape(host)
+    if not host.isascii():
+        host = _in_ascii(host)
+    host = _without_port(host)
+    if ":" in host:
+        return _ipv6(host.partition("%")[0])
+    host = host.removesuffix(".")
+    return _ipv4(host) or host
+
+
+def _without_port(host: str) -> str:
+    if host[:1] == "[":
+        inside, closed, _ = host[1:].partition("]")
+        return inside if closed else host
+    name, colon, port = host.rpartition(":")
+    if colon and ":" not in name and (not port or port.isdecimal()):
+        return name
+    return host
+
+
+def _ipv4(host: str) -> str:
+    """Four numbers for 127.1, 0x7f000001, 0177.0.0.1 and the like; "" for what is none."""
+    parts = host.split(".")
+    if len(parts) > 4 or not parts[-1]:
+        return ""
+    numbers = []
+    for part in parts:
+        number = _number(part)
+        if number < 0:
+            return ""
+        numbers.append(number)
+    *heads, last = numbers
+    if any(number > 255 for number in heads) or last >= 256 ** (5 - len(numbers)):
+        return ""
+    value = last
+    for index, number in enumerate(heads):
+        value += number << (24 - 8 * index)
+    return ".".join(str(value >> shift & 255) for shift in (24, 16, 8, 0))
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text[:1].isdigit() or not text.isalnum() or len(text) > 16:
+        return -1
+    try:
+        if text[:2] in {"0x", "0X"}:
+            return int(text[2:] or "0", 16)
+        return int(text, 8) if text[:1] == "0" and len(text) > 1 else int(text)
+    except ValueError:
+        return -1
+
+
+def _ipv6(host: str) -> str:
+    import _socket
+
+    try:
+        data = _socket.inet_pton(_socket.AF_INET6, host)
+    except (OSError, ValueError):
+        return host
+    if data[:12] == b"\0" * 10 + b"\xff\xff":
+        return ".".join(map(str, data[12:]))
+    return _socket.inet_ntop(_socket.AF_INET6, data)
+
+
+def _in_ascii(host: str) -> str:
+    import unicodedata
+
+    host = unicodedata.normalize("NFKC", host).lower()
+    host = unicodedata.normalize("NFC", host)
+    for dot in "\u3002\uff0e\uff61":
+        host = host.replace(dot, ".")
+    labels = []
+    for label in host.split("."):
+        if label.isascii():
+            labels.append(label)
+            continue
+        try:
+            # Soft hyphens and joiners are left out, as resolvers do.
+            plain = "".join(char for char in label if char not in "\u00ad\u200b\u2060\ufeff")
+            code = plain if plain.isascii() else "xn--" + plain.encode("punycode").decode("ascii")
+            labels.append(code)
+        except ValueError:
+            labels.append(label)
+    return ".".join(labels)

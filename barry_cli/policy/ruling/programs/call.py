@@ -1,0 +1,213 @@
+"""What the walk over a reading produces: calls, what they run in turn, and what was found."""
+
+from barry_cli.policy.ruling.shell.nodes import TEXT, Command, Part, Word
+
+DEEPEST = 8  # strings read inside strings
+LONGEST = 32  # wrappers around wrappers
+MOST = 4096  # calls of one line
+HEAVIEST = 1 << 18  # bytes of all nested strings together
+
+HOLE = "\ue000"  # stands for an unknown piece inside a text that is read all the same
+
+
+class Place:
+    """Where a text stands in the original line.
+
+    `offset`: the text stands there letter for letter; else (-1) all of it counts as
+    `start`..`end`.
+    """
+
+    __slots__ = ("end", "line", "offset", "start")
+
+    def __init__(self, line: str, offset: int, start: int, end: int) -> None:
+        self.line = line
+        self.offset = offset
+        self.start = start
+        self.end = end
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The span, in the original line, of a span of this text."""
+        if self.offset < 0:
+            return self.start, self.end
+        return self.offset + start, self.offset + end
+
+    def inner(self, text: str, start: int, end: int) -> "Place":
+        """The place of a text that was taken from between `start` and `end` of this one."""
+        start, end = self.span(start, end)
+        return Place(self.line, self.line.find(text, start, end) if text else -1, start, end)
+
+
+class Scope:
+    """Where a command stands: what is known about the script around it.
+
+    `arguments`: its positional parameters, None when unknown; `zero`: its $0. `holes`: its text
+    may hold HOLE. `portable`: it goes to a shell that may not be bash. `host`: the call that runs
+    it, whose input it shares. `bodies`: the functions whose bodies use their arguments.
+    `aliases`: aliases are expanded.
+    """
+
+    __slots__ = (
+        "aliases",
+        "arguments",
+        "bodies",
+        "depth",
+        "holes",
+        "host",
+        "place",
+        "portable",
+        "zero",
+    )
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.depth = 0
+        self.arguments: list[Word] | None = None
+        self.zero: Word | None = None
+        self.holes = False
+        self.portable = False
+        self.host: Call | None = None
+        self.bodies: dict[str, list[Command]] = {}
+        self.aliases = False
+
+
+class Call:
+    """One program with its arguments, as it would be executed.
+
+    `name`: its basename. `command`: the command of the reading that it stands in, for its input.
+    `outer`: the call that runs it. `start`, `end`: its span in the original line.
+    """
+
+    __slots__ = ("command", "depth", "end", "name", "outer", "scope", "start", "words")
+
+    def __init__(
+        self, words: list[Word], command: Command, scope: Scope, outer: "Call | None"
+    ) -> None:
+        self.words = words
+        self.command = command
+        self.scope = scope
+        self.outer = outer
+        self.depth = outer.depth + 1 if outer is not None else 0
+        self.name = words[0].basename or ""
+        start = words[0].start
+        end = words[-1].end
+        if outer is not None:  # words put together may come from several places
+            for word in words:
+                if word.start < start:
+                    start = word.start
+                if word.end > end:
+                    end = word.end
+        self.start, self.end = scope.place.span(start, end)
+
+    @property
+    def argv(self) -> list[str]:
+        """Its words, those that are not wholly known as they were written."""
+        return [shown(word) for word in self.words]
+
+
+class Run:
+    """What a call runs in turn: a program with its arguments."""
+
+    __slots__ = ("words",)
+
+    def __init__(self, words: list[Word]) -> None:
+        self.words = words
+
+
+class Script:
+    """What a call runs in turn: a text, read as a shell reads it.
+
+    `text`: None when it isn't known. `words`: those it comes from. `portable`: the shell may not
+    be bash. `arguments`: its positional parameters, None when unknown. `inherits`: it runs in the
+    shell of the call, with the positional parameters there. `lenient`: when it can't be read,
+    nothing is known to run (for texts that hardly ever run anything else than their own kind).
+    """
+
+    __slots__ = ("arguments", "inherits", "lenient", "portable", "text", "words", "zero")
+
+    def __init__(self, text: str | None, words: list[Word], portable: bool = True) -> None:
+        self.text = text
+        self.words = words
+        self.portable = portable
+        self.arguments: list[Word] | None = None
+        self.zero: Word | None = None
+        self.inherits = False
+        self.lenient = False
+
+
+class Unknown:
+    """What a call runs in turn can't be known."""
+
+    __slots__ = ("why", "words")
+
+    def __init__(self, why: str, words: list[Word]) -> None:
+        self.why = why
+        self.words = words
+
+
+class Found:
+    """All calls of a line, each outer one before what it runs.
+
+    `unparseable`: "" or why something that runs can't be known; `start`, `end`: where.
+    """
+
+    __slots__ = ("bytes", "calls", "end", "start", "text", "unparseable")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.calls: list[Call] = []
+        self.unparseable = ""
+        self.start = 0
+        self.end = len(text)
+        self.bytes = 0
+
+    def fail(self, why: str, span: tuple[int, int]) -> None:
+        """Note why something can't be known; the first reason stays."""
+        if not self.unparseable:
+            self.unparseable = why
+            self.start, self.end = span
+
+
+def shown(word: Word) -> str:
+    """The value of a word, its unknown pieces as they were written."""
+    if word.text is not None:
+        return word.text
+    return "".join([part.text for part in word.parts])
+
+
+def known(text: str, near: Word) -> Word:
+    """A word of our making, with the span of the one it comes from."""
+    return Word(text, near.start, near.end, True)
+
+
+def unknown(near: Word, many: bool = False) -> Word:
+    """A word that nothing is known about, one or `many`."""
+    hole = Part("variable", "?", near.start, near.end, not many)
+    hole.many = many
+    return Word(None, near.start, near.end, not many, (hole,))
+
+
+def joined(words: list[Word], holes: bool = False) -> str | None:
+    """The words with blanks between; None when one isn't known, or HOLE stands for it."""
+    texts = []
+    for word in words:
+        if word.text is not None:
+            texts.append(word.text)
+        elif holes:
+            texts.append("".join([p.text if p.kind == TEXT else HOLE for p in word.parts]))
+        else:
+            return None
+    return " ".join(texts)
+
+
+def opened(word: Word) -> Word:
+    """The word with every HOLE in its text made a hole again."""
+    text = word.text
+    if text is None or HOLE not in text:
+        return word
+    parts: list[Part] = []
+    for piece in text.replace(HOLE, f"\0{HOLE}\0").split("\0"):
+        if piece == HOLE:
+            parts.append(Part("variable", "?", word.start, word.end, True))
+        elif piece:
+            parts.append(Part(TEXT, piece, word.start, word.end, True))
+    return Word(None, word.start, word.end, True, tuple(parts))

@@ -1,0 +1,159 @@
+"""How a program reads its options, from one line of text that lists them.
+
+A name by itself is a flag. Marks behind a name: `:` takes a value (`::` two, ...), `!` nothing
+else is run, `$` takes a value that is a shell command, `>` takes a value that is a program.
+Names of one letter go behind one dash and can be grouped; others go behind two, or behind one
+when the list begins with `~`. An optional value can only be attached, so such an option is a
+flag here.
+"""
+
+from barry_cli.policy.ruling.programs.call import known
+from barry_cli.policy.ruling.shell.nodes import Word
+
+FLAG = 0
+STOP = -1
+
+_read: dict[str, dict[str, int]] = {}
+_carriers: dict[str, frozenset[str]] = {}
+
+
+def kinds(text: str) -> dict[str, int]:
+    """Name -> how many values it takes, or STOP."""
+    found = _read.get(text)
+    if found is None:
+        found = {}
+        for item in text.split():
+            name = item.rstrip(":!$") if len(item) > 1 else item
+            marks = item[len(name) :]
+            found[name] = STOP if marks == "!" else len(marks)
+        _read[text] = found
+    return found
+
+
+def carriers(text: str) -> frozenset[str]:
+    """The names whose value is a shell command."""
+    found = _carriers.get(text)
+    if found is None:
+        found = frozenset([item[:-1] for item in text.split() if item[-1] == "$" != item])
+        _carriers[text] = found
+    return found
+
+
+class Scan:
+    """The options in front of a program's operands.
+
+    `at`: where the operands may begin. More than one place when an unknown option may or may not
+    take the word behind it; none when there are no operands. `given`: name and value of each
+    option, in order. `stop`: an option says that nothing is run.
+    """
+
+    __slots__ = ("at", "given", "stop")
+
+    def __init__(self) -> None:
+        self.at: list[int] = []
+        self.given: list[tuple[str, Word | None]] = []
+        self.stop = False
+
+
+def scan(words: list[Word], at: int, text: str, through: bool = False) -> Scan:
+    """Read options from `words[at]` on, by the list `text`.
+
+    `through`: options may stand behind operands too, as GNU programs have it; `at` then holds the
+    operands themselves, in order.
+    """
+    table = kinds(text)
+    single = "~" in table
+    result = Scan()
+    count = len(words)
+    while at < count:
+        word = words[at]
+        head = word.text
+        if head is None:
+            head = word.prefix
+            if head[:1] != "-":
+                result.at.append(at)
+                if not word.many and not through:
+                    return result
+                at += 1
+                continue
+        if head == "--":
+            at += 1
+            result.at.extend(range(at, count) if through else [at] if at < count else ())
+            return result
+        if head[:1] != "-" or (head == "-" and "-" not in table):
+            result.at.append(at)
+            if not through:
+                return result
+            at += 1
+            continue
+        at += 1
+        takes = _option(result, words, at, head, table, single)
+        if takes >= 0:
+            at += takes
+        elif at < count and words[at].prefix[:1] != "-":  # it may take a value, and may not
+            result.at.append(at)
+            at += 0 if through else 1
+    return result
+
+
+def _option(
+    result: Scan, words: list[Word], at: int, head: str, table: dict[str, int], single: bool
+) -> int:
+    """Note one option; how many words behind it are its values, -1 when that can't be known."""
+    whole = words[at - 1].text is not None
+    if head[:2] == "--" or (single and len(head) > 2):
+        name, equal, value = head.lstrip("-").partition("=")
+        takes = table.get(name)
+        if takes is None:
+            takes = _shortened(name, table)
+        if takes is None:
+            result.given.append((name, known(value, words[at - 1]) if equal and whole else None))
+            return 0 if equal or not whole or name.isdigit() else -1
+        if takes == STOP:
+            result.stop = True
+            return 0
+        if equal:
+            attached = known(value, words[at - 1]) if whole else words[at - 1]
+            result.given.append((name, attached))
+            return max(takes - 1, 0)
+        return _values(result, words, at, name, takes)
+    last = len(head) - 1
+    for index in range(1, last + 1):
+        name = head[index]
+        takes = table.get(name)
+        if takes is None:
+            if index == last and whole and not name.isdigit() and name.isascii():
+                result.given.append((name, None))
+                return -1
+            continue
+        if takes == STOP:
+            result.stop = True
+        elif takes:
+            if index == last and whole:
+                return _values(result, words, at, name, takes)
+            rest = head[index + 1 :]
+            attached = known(rest, words[at - 1]) if whole else words[at - 1]
+            result.given.append((name, attached))
+            return takes - 1
+        else:
+            result.given.append((name, None))
+    return 0
+
+
+def _values(result: Scan, words: list[Word], at: int, name: str, takes: int) -> int:
+    value = words[at + takes - 1] if takes and at + takes <= len(words) else None
+    result.given.append((name, value))
+    return takes
+
+
+def _shortened(name: str, table: dict[str, int]) -> int | None:
+    """The kind of a long option that was cut short, when all that it may stand for agree."""
+    if len(name) < 2:
+        return None
+    found: int | None = None
+    for full, takes in table.items():
+        if len(full) > 1 and full.startswith(name):
+            if found is not None and found != takes:
+                return None
+            found = takes
+    return found

@@ -1,0 +1,52 @@
+"""An adapter's plan is held to its mode's promise, and to what can be started at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.toy import Barry, says
+
+REFUSED = {
+    "'a plan'": "it is a str, not a LaunchPlan",
+    "replace(plan, guarantees=more)": "it promises more than its mode in steer",
+    "replace(plan, guarantees=less)": "it lowers gating without a reason",
+    "replace(plan, guarantees=woken, lowered={'delivery': ''})": "more than its mode in delivery",
+    "replace(plan, args=('a\\0b',))": "holds a NUL",
+    "replace(plan, command='a\\0b')": "holds a NUL",
+    "replace(plan, env={'TOY_A': 'a\\0b'})": "holds a NUL",
+    "replace(plan, env={'TOY\\0A': 'a'})": "holds a NUL",
+    "replace(plan, env={'': 'a'})": "the name of a variable is empty or holds '='",
+    "replace(plan, env={'A=B': 'a'})": "the name of a variable is empty or holds '='",
+    "replace(plan, cwd='/nowhere')": "/nowhere, which is no folder",
+}
+
+PRELUDE = """
+from dataclasses import replace
+more = GUARANTEES.model_copy(update={"steer": True})
+less = GUARANTEES.model_copy(update={"gating": "none"})
+woken = GUARANTEES.model_copy(update={"delivery": "wake"})
+"""
+
+
+@pytest.mark.parametrize("plan", REFUSED)
+def test_a_plan_that_can_not_be(barry: Barry, plan: str) -> None:
+    barry.install(tmp_dirs=True, planned=f"{PRELUDE}plan = {plan}")
+    with barry.leaves_nothing():
+        done = barry.refused("session", "launch", "toy")
+        says(done, 2, "the plan of adapter toy is refused", REFUSED[plan], "fault of the adapter")
+
+
+def test_a_promise_taken_back_with_a_reason_passes(barry: Barry) -> None:
+    planned = f"{PRELUDE}plan = replace(plan, guarantees=less, lowered={{'gating': 'worn'}})"
+    barry.install(planned=planned)
+    plan = barry.run("session", "launch", "toy", "--dry-run", "--json").json["plan"]
+    assert plan["lowered"] == {"gating": "worn"}
+
+
+def test_a_folder_of_the_plans_own(barry: Barry) -> None:
+    barry.install(planned=f"{PRELUDE}plan = replace(plan, cwd='/')")
+    child = barry.launch()
+    started = barry.started()
+    assert (started["cwd"], started["env"]["PWD"]) == ("/", "/")
+    child.sendline("quit")
+    barry.ended(child)
