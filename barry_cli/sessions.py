@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from barry_cli.contract.session import SessionAttachment as SessionAttachment
     from barry_cli.contract.session import SessionConfig as SessionConfig
     from barry_cli.contract.session import StdioMcpServer as StdioMcpServer
+    from barry_cli.policy.native import can_enforce_in_sandbox as can_enforce_in_sandbox
 else:
     __getattr__, __dir__, __all__ = face(
         __name__,
@@ -90,6 +91,7 @@ else:
             "ToolUse": "barry_cli.contract.events",
             "UsageReported": "barry_cli.contract.events",
             "allowed_native": "barry_cli.contract.native",
+            "can_enforce_in_sandbox": "barry_cli.policy.native",
             "configure_harness_session": "barry_cli.contract.native",
             "configure_session": "barry_cli.contract.native",
             "disallowed_tools": "barry_cli.contract.native",

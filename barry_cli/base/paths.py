@@ -41,6 +41,11 @@ class Folders:
         return self.config / "config.toml"
 
     @property
+    def bounds(self) -> Path:
+        """The user's own bounds, by name."""
+        return self.config / "bounds"
+
+    @property
     def launches(self) -> Path:
         """What plans keep for as long as their harness runs."""
         return self.state / "launches"

@@ -14,15 +14,6 @@ from barry_cli.base.problems import BarryError
 from barry_cli.cli.arguments import Tail, split, wants_json
 from barry_cli.cli.render.output import ReaderGone, Stdout
 
-app = typer.Typer(
-    name="barry",
-    help="Run any coding agent under a policy that holds.",
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -33,7 +24,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit(0)
 
 
-@app.callback()
 def _top(
     version: bool = typer.Option(
         False, "--version", "-V", callback=_version, is_eager=True, help="Print the version."
@@ -42,18 +32,62 @@ def _top(
     """Run any coding agent under a policy that holds."""
 
 
-def _grow() -> None:
-    from barry_cli.cli import adapter, doctor, session
-    from barry_cli.cli.pages import verbs
+def _adapter(app: typer.Typer) -> None:
+    from barry_cli.cli import adapter
 
     app.add_typer(adapter.app, name="adapter")
+
+
+def _session(app: typer.Typer) -> None:
+    from barry_cli.cli import session
+
     app.add_typer(session.app, name="session")
+
+
+def _doctor(app: typer.Typer) -> None:
+    from barry_cli.cli import doctor
+
     app.command("doctor")(doctor.doctor)
+
+
+def _pages(app: typer.Typer) -> None:
+    from barry_cli.cli.pages import verbs
+
     app.command("completion")(verbs.completion)
     app.command("man")(verbs.man)
 
 
-_grow()
+_VERBS = {"adapter": _adapter, "session": _session, "doctor": _doctor}
+
+
+def _app() -> typer.Typer:
+    app = typer.Typer(
+        name="barry",
+        add_completion=False,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_top)
+    return app
+
+
+def whole() -> typer.Typer:
+    """The whole tree of verbs."""
+    app = _app()
+    for grow in (*_VERBS.values(), _pages):
+        grow(app)
+    return app
+
+
+def _tree_for(arguments: list[str]) -> typer.Typer:
+    """The part of the tree that a command line needs: a verb pays for its own group alone."""
+    grow = _VERBS.get(arguments[0]) if arguments else None
+    if grow is None:
+        return whole()
+    app = _app()
+    grow(app)
+    return app
 
 
 def run(arguments: list[str]) -> int:
@@ -64,6 +98,7 @@ def run(arguments: list[str]) -> int:
     stdout = sys.stdout
     sys.stdout = cast(TextIO, Stdout(stdout))
     try:
+        app = _tree_for(own)
         code = app(args=own, prog_name="barry", standalone_mode=False, obj=Tail(tail))
         return code if isinstance(code, int) else 0
     except ReaderGone:

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from barry_cli import __version__
-from barry_cli.cli.app import app
+from barry_cli.cli.app import whole
 from barry_cli.cli.pages.completion import FILES, completion
 from barry_cli.cli.pages.man import pages
 from barry_cli.cli.pages.tree import tree
@@ -16,7 +16,7 @@ from barry_cli.cli.pages.tree import tree
 
 def made() -> dict[str, str]:
     """Relative path -> text, of every generated file."""
-    top = tree(typer.main.get_command(app))
+    top = tree(typer.main.get_command(whole()))
     files = {f"man/{name}": text for name, text in pages(top, __version__).items()}
     files |= {f"completions/{name}": completion(shell, top) for shell, name in FILES.items()}
     return files

@@ -184,7 +184,7 @@ def _launch(request: LaunchRequest, *, dry_run: bool, json: bool) -> None:
     home = folders()
     registry = Adapters(home)
     if not dry_run:
-        require_terminal(registry.record(request.adapter).id)
+        require_terminal(registry.resolve(request.adapter))
     prepared = result_of(lambda: prepare(request, home, registry, os.environ))
     try:
         if dry_run:

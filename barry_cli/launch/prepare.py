@@ -103,15 +103,14 @@ async def prepare(
     Raises what the tree of problems names; then nothing is left behind.
     """
     sessions = Sessions(folders)
-    record = registry.record(request.adapter)
-    adapter = await registry.load(record.id)
+    adapter = await registry.load(registry.resolve(request.adapter))
     row = recorded(request, adapter.id, sessions, adapter.aliases)
     request = as_before(request, row)
     chosen = choose_mode(adapter, request.mode, restricted=bool(request.denied_tools))
     check_platform(adapter)
     request = made_whole(request, adapter)
     cwd, moved = place(request, row)
-    values, warnings = what_passes(request, record, registry, folders, base_env)
+    values, warnings = what_passes(request, adapter, registry, folders, base_env)
     program = find_program(adapter, chosen.mode, request, values, folders)
     endpoint = await route(adapter, request.model, registry, program.env)
     continued = find_conversation(request, adapter, row, cwd, program.env)

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import HarnessCannotRun, HarnessNotFound, UsageProblem
+from barry_cli.base.settings import read_settings
 from barry_cli.contract.adapter import Adapter, LaunchMode
 from barry_cli.launch import environment
 from barry_cli.launch.request import LaunchRequest
-from barry_cli.launch.settings import read_settings
 
 if TYPE_CHECKING:
     from barry_cli.registry.adapters import Adapters
-    from barry_cli.registry.records import InstalledAdapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Program:
 
 def what_passes(
     request: LaunchRequest,
-    record: InstalledAdapter,
+    adapter: Adapter,
     registry: Adapters,
     folders: Folders,
     base: Mapping[str, str],
@@ -56,15 +55,15 @@ def what_passes(
     }
     values = environment.cut(
         base,
-        also=(*record.requirements.environment, *settings.env_pass, *request.env),
+        also=(*adapter.requirements.environment, *settings.env_pass, *request.env),
         never=marks,
         certainly=request.env,
     ).values
-    for clash in conflicts(record.requirements, values):
+    for clash in conflicts(adapter.requirements, values):
         raise UsageProblem(
-            f"{' and '.join(clash)} are both set, and {record.label} takes only one of them",
+            f"{' and '.join(clash)} are both set, and {adapter.label} takes only one of them",
             hint=f"unset {clash[-1]} or {clash[0]}",
-            details={"adapterId": record.id, "variables": list(clash)},
+            details={"adapterId": adapter.id, "variables": list(clash)},
         )
     return values, [
         f"--env {name}: there is no such variable" for name in request.env if name not in base

@@ -1,27 +1,30 @@
-"""Patterns of files, compared as sets of paths: which one covers which, and what two share.
+"""Patterns of allowed files, compared as sets of paths: which covers which, and what two share.
 
-A pattern without a slash is a name at any depth. One with a slash starts at the project's root,
-at ``/`` or at ``~``. ``*`` stays within a name, ``**`` stands for any number of them, and what
-matches a folder matches all below it.
+They mean what ``ruling.patterns`` makes of them: ``*`` and ``?`` within a name, ``**`` for any
+number of names, ``{a,b}`` for either; a name alone holds at any depth of the project, and what is
+named without a wildcard is allowed with its content.
 
-The overlap of two patterns is a finite set of patterns, so that joining lists is associative.
-Characters that other dialects give a meaning (``?``, ``[``, ...) are not looked into: such a name
-equals itself and lies under ``*``.
+What two patterns share is a finite set of patterns, so that joining lists is associative. A name
+with ``[`` or an escape is not looked into: it equals itself and lies under ``*``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from barry_cli.policy.ruling.patterns import alternatives
+
 ANY = "**"
 """The token of any number of names."""
 
-_FOREIGN = frozenset("?[]{}!\\")
-_MOST_LETTERS = 400
+_FOREIGN = frozenset("[]{}\\")
+_WILD = frozenset("*?[\\")
+_MOST_LETTERS = 200
 _MOST_TOKENS = 24
 _MOST_OVERLAPS = 32
 
 Tokens = tuple[str, ...]
+Key = tuple[str, Tokens]
 
 
 class TooMany(Exception):
@@ -29,99 +32,149 @@ class TooMany(Exception):
 
 
 class Glob:
-    """A pattern, read: where it starts and its names, with ANY at the end (what lies below).
+    """A pattern without alternatives, read.
 
-    ``anchor``: "" the project's root, "/", "~" (or "~name"), None any folder; a pattern that leads
-    upwards has an anchor of its own and equals itself alone. ``below``: it was written with a last
-    ``/**``, and is written so again.
+    ``start``: "" the project's root, "/" or "~"; one that is not looked into ("../x", "x/") has
+    a start of its own and equals itself alone. ``tokens``: its names, with ANY at the end where it
+    covers content. ``anchor``: how many of them are the folder that it was written for.
+    ``below``: it was written with a last ``/**``, and is written so again.
     """
 
-    __slots__ = ("anchor", "below", "tokens")
+    __slots__ = ("anchor", "below", "start", "tokens")
 
-    def __init__(self, anchor: str | None, tokens: Tokens, *, below: bool = False) -> None:
-        self.anchor = anchor
+    def __init__(self, start: str, tokens: Tokens, anchor: int = 0, *, below: bool = False) -> None:
+        self.start = start
         self.tokens = tokens
+        self.anchor = anchor
         self.below = below
 
     @property
-    def key(self) -> tuple[str | None, Tokens]:
-        return self.anchor, self.tokens
+    def key(self) -> Key:
+        return self.start, self.tokens
 
 
-def read_glob(pattern: str) -> Glob:
-    """Read a pattern; every text is one."""
-    names = [name for name in pattern.split("/") if name not in ("", ".")]
-    slash = "/" in pattern.rstrip("/") or pattern.startswith("/") or pattern == "."
-    if ".." in names or (pattern.endswith("/") and not slash):
-        return Glob("=" + pattern, (ANY,))
-    anchor: str | None = "" if slash else None
-    if pattern.startswith("/"):
-        anchor = "/"
-    elif pattern.startswith("~"):
-        anchor, names = names[0], names[1:]
-    if anchor is None:
-        names.insert(0, ANY)
-    below = len(names) > 1 and names[-1] == ANY
-    return Glob(anchor, _tidy([*map(_name, names), ANY]), below=below)
+def read_globs(pattern: str) -> list[Glob]:
+    """What a pattern stands for; every text is a pattern."""
+    return [_read(each) for each in alternatives(pattern)]
 
 
 def covers(wide: Glob, narrow: Glob) -> bool:
     """Whether every path of ``narrow`` is one of ``wide``."""
-    if wide.anchor != narrow.anchor and (wide.anchor is not None or _upwards(narrow)):
-        return False
-    return _tokens_cover(wide.tokens, narrow.tokens)
+    return wide.start == narrow.start and _tokens_cover(wide.tokens, narrow.tokens)
 
 
 def meet(left: Iterable[str], right: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    """What two lists both allow, sorted, and the pairs whose overlap is left out because it can't
-    be said: it is too manifold, or depends on where the project lies.
+    """What two lists both allow, sorted, and the pairs of which not all is allowed that both do:
+    their overlap is too manifold, or depends on where the project lies.
     """
-    ours, theirs = ({each: read_glob(each) for each in side} for side in (left, right))
-    found: dict[tuple[str | None, Tokens], Glob] = {}
-    lost = []
+    ours, theirs = _widest(left), _widest(right)
+    found: dict[Key, Glob] = {}
+    lost: dict[tuple[str, str], None] = {}
     for ours_text, one in ours.items():
         for theirs_text, other in theirs.items():
-            if _elsewhere(one, other):
-                lost.append((ours_text, theirs_text))
-                continue
-            try:
-                shared = _overlap(one, other)
-            except TooMany:
-                lost.append((ours_text, theirs_text))
-                continue
-            for each in shared:
-                found.setdefault(each.key, each)
+            shared, whole = _overlap(one, other)
+            if not whole:
+                lost[ours_text, theirs_text] = None
+            for tokens in shared:
+                anchor = min(one.anchor, other.anchor)
+                _keep(found, Glob(one.start, tokens, anchor))
     for glob in (*ours.values(), *theirs.values()):
         if glob.below and glob.key in found:
-            found[glob.key] = glob
-    return sorted(map(write_glob, _widest(list(found.values())))), lost
+            found[glob.key].below = True
+    return sorted(map(_write, _uncovered(found))), list(lost)
 
 
 def smallest(patterns: Iterable[str]) -> list[str]:
     """A list without the patterns that another one covers, each in its plainest spelling."""
-    kept, _ = meet(patterns, ["**", "/**", "~/**", "./**", *patterns])
-    return kept
+    return sorted(_widest(patterns))
 
 
-def write_glob(glob: Glob) -> str:
-    """The plainest spelling of a pattern."""
-    if glob.anchor is not None and glob.anchor.startswith("="):
-        return glob.anchor[1:]
-    names = list(glob.tokens[:-1])
-    if glob.anchor is None:
-        return names[1] if names else ANY
-    if glob.below or not names:
+def _widest(patterns: Iterable[str]) -> dict[str, Glob]:
+    found: dict[Key, Glob] = {}
+    for pattern in patterns:
+        for glob in read_globs(pattern):
+            _keep(found, glob)
+    return {_write(glob): glob for glob in _uncovered(found)}
+
+
+def _keep(found: dict[Key, Glob], glob: Glob) -> None:
+    """Of two spellings keep the anchor that is sure, and the last ``/**``."""
+    there = found.setdefault(glob.key, glob)
+    there.anchor = min(there.anchor, glob.anchor)
+    there.below = there.below or glob.below
+
+
+def _uncovered(found: dict[Key, Glob]) -> list[Glob]:
+    globs = list(found.values())
+    return [
+        glob
+        for glob in globs
+        if not any(other is not glob and covers(other, glob) for other in globs)
+    ]
+
+
+def _read(text: str) -> Glob:
+    front, mark, tail = text.partition("//")
+    anchored = bool(mark) and front.startswith("/")
+    names = [name for name in text.split("/") if name not in ("", ".")]
+    anchor = sum(name not in ("", ".") for name in front.split("/")) if anchored else 0
+    bare = text.rstrip("/")
+    slash = "/" in bare or text.startswith("/") or bare == "."
+    home = text.startswith("~")
+    if (
+        ".." in names
+        or (mark and not text.startswith("/"))
+        or (text.endswith("/") and not slash)
+        or (home and names[0] != "~")
+        or not _WILD.isdisjoint(front if anchored else "")
+    ):
+        return Glob("=" + text, (ANY,))
+    start = ""
+    if text.startswith("/"):
+        start = "/"
+    elif home:
+        start, names = "~", names[1:]
+    elif not slash:
+        names.insert(0, ANY)
+    below = len(names) > 1 and names[-1] == ANY
+    content = not names or _WILD.isdisjoint(names[-1])
+    names = [*map(_name, names), *([ANY] if content else [])]
+    return Glob(start, _tidy(names), anchor, below=below)
+
+
+def _write(glob: Glob) -> str:
+    """The plainest spelling."""
+    if glob.start.startswith("="):
+        return glob.start[1:]
+    *names, last = glob.tokens
+    if last != ANY:
+        # A backslash keeps a plain name from covering content.
+        names.append(last if _FOREIGN & {*last} or _WILD & {*last} else "\\" + last)
+    elif glob.below or not names or _WILD & {*names[-1]}:
         names.append(ANY)
-    if glob.anchor == "":
-        return "/".join(names) if len(names) > 1 else f"./{names[0]}"
-    return f"{glob.anchor.rstrip('/')}/{'/'.join(names)}"
+    if glob.start == "/" and glob.anchor:
+        return f"/{'/'.join(names[: glob.anchor])}//{'/'.join(names[glob.anchor :])}"
+    if glob.start:
+        return f"{glob.start.rstrip('/')}/{'/'.join(names)}"
+    if len(names) == 2 and names[0] == ANY and not _FOREIGN & {*names[1]}:
+        return names[1]
+    plain = len(names) > 1 and not names[0].startswith("~")
+    return "/".join(names if plain else [".", *names])
 
 
 def _name(name: str) -> str:
-    while ANY in name and name != ANY:
-        name = name.replace(ANY, "*", 1)
-        if name == "*":
-            break
+    if len(name) > 1 and not name.strip("*"):
+        return ANY
+    if "\\" in name:
+        bare = name.replace("\\", "")
+        if (_FOREIGN | _WILD).isdisjoint(bare) and "\\\\" not in name and name[-1] != "\\":
+            return bare  # what is escaped had no meaning
+    return _stars(name)
+
+
+def _stars(name: str) -> str:
+    while "**" in name:
+        name = name.replace("**", "*")
     return name
 
 
@@ -131,23 +184,6 @@ def _tidy(names: Iterable[str]) -> Tokens:
         if not (name == ANY and kept and kept[-1] == ANY):
             kept.append(name)
     return tuple(kept)
-
-
-def _upwards(glob: Glob) -> bool:
-    return glob.anchor is not None and glob.anchor.startswith("=")
-
-
-def _elsewhere(one: Glob, other: Glob) -> bool:
-    """Whether two patterns start at places whose relation isn't known here."""
-    return None not in (one.anchor, other.anchor) and one.anchor != other.anchor
-
-
-def _widest(globs: list[Glob]) -> list[Glob]:
-    return [
-        glob
-        for glob in globs
-        if not any(other is not glob and covers(other, glob) for other in globs)
-    ]
 
 
 def _tokens_cover(wide: Tokens, narrow: Tokens) -> bool:
@@ -185,35 +221,42 @@ def name_covers(wide: str, narrow: str) -> bool:
             while at < len(wide) and wide[at] == "*":
                 reached.add(at)
                 at += 1
-            if at < len(wide) and wide[at] == letter:
+            if at < len(wide) and (wide[at] == letter or (wide[at] == "?" and letter != "*")):
                 reached.add(at + 1)
         places = reached
     return any(not wide[at:].strip("*") for at in places)
 
 
-def _overlap(one: Glob, other: Glob) -> list[Glob]:
+def name_overlaps(one: str, other: str) -> tuple[set[str], bool]:
+    """What two names share, and whether that is all."""
+    overlaps = _Overlaps()
+    try:
+        return overlaps.of_names(one, other), overlaps.whole
+    except TooMany:
+        return set(), False
+
+
+def _overlap(one: Glob, other: Glob) -> tuple[set[Tokens], bool]:
+    """What two patterns share, and whether that is all."""
+    if one.start != other.start:
+        return set(), False
     if covers(one, other):
-        return [other]
+        return {other.tokens}, True
     if covers(other, one):
-        return [one]
-    if _upwards(one) or _upwards(other):
-        return []
-    anchor = one.anchor if other.anchor is None else other.anchor
-    shared = _Overlaps().of_tokens(one.tokens, other.tokens)
-    if anchor is not None:
-        return [Glob(anchor, tokens) for tokens in shared]
-    # In any folder, only a single name can be said; a longer way is said from each start.
-    return [
-        Glob(start, tokens)
-        for tokens in shared
-        for start in ((None,) if len(tokens) <= 3 and ANY not in tokens[1:2] else ("", "/", "~"))
-    ]
+        return {one.tokens}, True
+    overlaps = _Overlaps()
+    try:
+        return overlaps.of_tokens(one.tokens, other.tokens), overlaps.whole
+    except TooMany:
+        return set(), False
 
 
 class _Overlaps:
     """The overlaps of one pair, each part of them worked out once."""
 
     def __init__(self) -> None:
+        self.whole = True
+        """False once two names were met whose overlap isn't looked into."""
         self._tokens: dict[tuple[Tokens, Tokens], set[Tokens]] = {}
         self._names: dict[tuple[str, str], set[str]] = {}
 
@@ -250,6 +293,7 @@ class _Overlaps:
         if name_covers(other, one):
             return {one}
         if _FOREIGN & {*one, *other}:
+            self.whole = False
             return set()
         if len(one) + len(other) > _MOST_LETTERS:
             raise TooMany
@@ -258,7 +302,7 @@ class _Overlaps:
     def _of_letters(self, one: str, other: str) -> set[str]:
         key = (one, other)
         if key not in self._names:
-            found = {each.replace("**", "*") for each in self._join_letters(one, other)}
+            found = {_stars(each) for each in self._join_letters(one, other)}
             if len(found) > _MOST_OVERLAPS:
                 raise TooMany
             self._names[key] = found
@@ -275,6 +319,7 @@ class _Overlaps:
         if one[0] == "*":
             passed = [other[0] + each for each in self._of_letters(one, other[1:])]
             return [*self._of_letters(one[1:], other), *passed]
-        if one[0] != other[0]:
+        if one[0] != other[0] and "?" not in (one[0], other[0]):
             return []
-        return [one[0] + each for each in self._of_letters(one[1:], other[1:])]
+        letter = other[0] if one[0] == "?" else one[0]
+        return [letter + each for each in self._of_letters(one[1:], other[1:])]

@@ -62,7 +62,7 @@ class Strict(Data):
             said = f"{word} is not a known key{hint(word, known)}"
         # A message of its own survives the levels above; its context stays what it was.
         context = {**line.get("ctx", {}), "said": said}
-        told = PydanticCustomError(kind, "{said}", context)  # type: ignore[arg-type]  # any word is a type
+        told = PydanticCustomError(kind, "{said}", context)
         return {"type": told, "loc": place, "input": line["input"]}
 
     @classmethod

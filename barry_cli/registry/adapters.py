@@ -150,6 +150,17 @@ class Adapters:
 
         Raises AdapterNotInstalled and StoreProblem.
         """
+        return self._typed(self._meant(id))
+
+    def resolve(self, id: str) -> str:
+        """The id that an id, an alias, or the beginning of one id alone stands for.
+
+        As ``record``, without the cost of its types.
+        """
+        meant: str = self._meant(id)["id"]
+        return meant
+
+    def _meant(self, id: str) -> Row:
         rows = self.rows()
         row = find_row(rows, id)
         if row is None:
@@ -164,7 +175,7 @@ class Adapters:
                 raise absent(id, rows)
             row = find_row(rows, close[0])
         assert row is not None
-        return self._typed(row)
+        return row
 
     async def load(self, id: str) -> Adapter:
         """The adapter of an id or alias, its code loaded into this process.

@@ -159,6 +159,8 @@ class ScreenTerminal:
         else:
             code = self._child.exitstatus
         end([each for each in started if identify(each.pid) == each], 2.0)
+        with contextlib.suppress(OSError):  # what a program that ended by itself left in its group
+            os.killpg(self.pid, signal.SIGKILL)
         with contextlib.suppress(Exception):
             self._child.close(force=True)
         return code if code is not None and code >= 0 else None

@@ -209,6 +209,25 @@ def test_it_loads_the_servers_asked_for_and_no_others(
         assert ("mcp_docs_greet" in offered) is (taken and not denied)
 
 
+def test_a_subagent_has_no_denied_tool_either(lab: Callable[[str], Lab]) -> None:
+    here = lab("gemini")
+    errand = {"agent_name": "generalist", "prompt": "the errand"}
+    touch = {"command": "touch canary", "description": "a file", "is_background": False}
+    here.script(
+        {"when": "the errand", "then": [{"tool": SHELL, "input": touch}, {"text": "done"}]},
+        {
+            "when": "first question",
+            "then": [{"tool": "invoke_agent", "input": errand}, {"text": "so"}],
+        },
+    )
+    canary = here.work / "canary"
+    for denied in ((SHELL,), ()):
+        plan = planned(here, endpoint=endpoint(here), denied_tools=denied)
+        headless(here, plan.env, "--yolo", *plan.args)
+        assert canary.exists() is not bool(denied)
+    assert "the errand" in here.server.texts()
+
+
 def headless(lab: Lab, env: Mapping[str, str | None], *words: str) -> str:
     """One turn without a terminal, which is the quickest way to see where requests go."""
     ended = subprocess.run(

@@ -19,7 +19,8 @@ import typer
 from barry_cli.base.paths import Folders
 from barry_cli.cli.app import app
 from barry_cli.cli.pages.tree import Verb, tree
-from barry_cli.launch import environment, settings
+from barry_cli.base import settings
+from barry_cli.launch import environment
 from tests.unit.documents import (
     ADAPTERS,
     CHANGELOG,
@@ -202,7 +203,7 @@ def test_folders_and_files_are_documented() -> None:
 def test_settings_are_documented() -> None:
     rows = FILES.tables()["config.toml"]
     said = {(plain(row["table"]), plain(row["key"])) for row in rows}
-    assert said == {(table, key) for table, keys in settings._KNOWN.items() for key in keys}
+    assert said == {(table, key) for table, keys in settings.KNOWN.items() for key in keys}
     (listed,) = (block for block in FILES.blocks() if block.language == "text")
     assert listed.text.split() == environment.ALWAYS
 

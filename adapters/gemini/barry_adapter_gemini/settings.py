@@ -12,7 +12,7 @@ from typing import Any
 from barry_adapter_gemini.declared import LABEL, LaunchRefused
 from barry_adapter_gemini.places import SYSTEM_SETTINGS, Env, home, machine_folder
 
-# A text, a comment of either kind, or a comma before a closing bracket.
+# A text, which may hold what looks like a comment, or a comment of either kind.
 _COMMENTS = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _VARIABLE = re.compile(r"^\s*(?:export\s+)?([\w.-]+)(?:\s*=|:\s)", re.MULTILINE)
 

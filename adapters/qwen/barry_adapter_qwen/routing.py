@@ -119,13 +119,24 @@ def _as_carried(draft: PlanDraft, folder: Settings, user: Settings) -> dict[str,
     if shut or folder.at("modelProviders"):
         kept = {login: [] if login in shut else served.get(login) or [] for login in LOGINS}
         own["modelProviders"] = kept
-    astray = sorted({"baseUrl", "selectedType"} & set(folder.table("security", "auth")))
-    mine = user.table("security", "auth")
-    auth = {name: mine.get(name, "") for name in astray if name == "baseUrl" or name in mine}
+    mine = {**_login_carried(draft), **user.table("security", "auth")}
+    auth = {
+        name: mine.get(name, "")
+        for name in ("baseUrl", "selectedType")
+        if name in folder.table("security", "auth") and (name == "baseUrl" or name in mine)
+    }
     if auth:
         own["security"] = {"auth": auth}
         _tell(draft, folder, ", ".join(f"security.auth.{name}" for name in auth))
     return own
+
+
+def _login_carried(draft: PlanDraft) -> dict[str, str]:
+    """The login for which the environment names an address."""
+    for login, name in _BASE_URLS.items():
+        if draft.inherited(name):
+            return {"selectedType": login}
+    return {}
 
 
 def _without_proxy(draft: PlanDraft, folder: Settings, user: Settings) -> dict[str, Any]:

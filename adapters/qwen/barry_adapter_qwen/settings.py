@@ -12,6 +12,7 @@ from typing import Any
 from barry_adapter_qwen.declared import LABEL, LaunchRefused
 from barry_adapter_qwen.places import SYSTEM_SETTINGS, Env, home, machine_folder, user_folder
 
+# A text, which may hold what looks like a comment, or a comment of either kind.
 _COMMENTS = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _VARIABLE = re.compile(r"^\s*(?:export\s+)?([\w.-]+)(?:\s*=|:\s)", re.MULTILINE)
 

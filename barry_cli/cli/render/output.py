@@ -67,9 +67,16 @@ def write(text: str) -> None:
 
 
 def write_json(document: object) -> None:
-    """One JSON document to stdout. Bytes that are no text are in it as lone surrogates, escaped."""
-    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
-    text = json.dumps(document, indent=2, ensure_ascii=encoding != "utf8")
+    """One JSON document to stdout: its letters as they are, where the output has them all.
+
+    Bytes that are no text are in it as lone surrogates, escaped.
+    """
+    indent = 2 if sys.stdout.isatty() else None  # to lay it out for the eye is slow
+    text = json.dumps(document, indent=indent, ensure_ascii=False)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(document, indent=indent)
     write(text + "\n")
 
 

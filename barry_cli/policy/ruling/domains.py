@@ -1,5 +1,11 @@
 """Host names: one spelling for each, and the rules that deny them."""
 
+SPECIAL = frozenset(("http", "https", "ftp", "ws", "wss"))
+"""Schemes after which clients take any number of slashes, and of either kind."""
+
+LONGEST = 1024
+"""Characters. A longer text is no host."""
+
 
 def canonical(host: str) -> str:
     """The one spelling of a host: lower case, no trailing dot, no brackets, port or user.
@@ -8,7 +14,10 @@ def canonical(host: str) -> str:
     forms with four numbers, IPv6 ones shortened. Never raises; what is no host is kept, in lower
     case. Spelling the result once more changes nothing.
     """
-    for _ in range(8):
+    if len(host) > LONGEST:
+        return host.lower()
+    # Escapes may hide escapes.
+    for _ in range(LONGEST):
         spelled = _spelled(host)
         if spelled == host:
             break
@@ -19,7 +28,7 @@ def canonical(host: str) -> str:
 def is_local(host: str) -> bool:
     """The machine itself, which no bound on hosts closes."""
     return (
-        host in {"localhost", "::1", "::"}
+        host in {"localhost", "::1", "::", "0.0.0.0"}
         or host.endswith(".localhost")
         or (host.startswith("127.") and _ipv4(host) == host)
     )
@@ -38,18 +47,38 @@ def domain_rule(host: str, patterns: "tuple[str, ...] | list[str]") -> str | Non
     return None
 
 
-def host_of(text: str) -> str:
-    """The host that a URL, `user@host:port` or bare `host/path` reaches, canonical; "" if none."""
-    scheme, mark, rest = text.partition("://")
-    if not mark:
-        rest = text[2:] if text[:2] == "//" else text
-    elif scheme.lower() == "file":
-        return ""
-    # As browsers and curl do: a backslash ends the name like a slash.
-    for end in "/?#\\":
+def hosts_of(text: str) -> tuple[str, ...]:
+    """The hosts that a URL, `user@host:port` or bare `host/path` may reach, canonical.
+
+    More than one only where clients disagree about the text; none for a local file.
+    """
+    for space in "\t\r\n":
+        text = text.replace(space, "")
+    scheme, _, rest = text.partition(":")
+    if scheme.lower() in SPECIAL:
+        rest = rest.lstrip("/\\")
+    elif "://" in text:
+        scheme, _, rest = text.partition("://")
+    else:
+        scheme, rest = "", text[2:] if text[:2] == "//" else text
+    if scheme.lower() == "file":
+        return ()
+    for end in "/?#":
         rest = rest.partition(end)[0]
-    rest = rest.rpartition("@")[2]
-    return canonical(rest)
+    # A browser ends the host at a backslash, curl reads on.
+    found = [canonical(each.rpartition("@")[2]) for each in {rest, rest.partition("\\")[0]}]
+    return tuple(host for host in dict.fromkeys(found) if host)
+
+
+def copied_host(text: str) -> str:
+    """The host in the `user@host:path` and `host::module` of copying programs; "" for a local one."""
+    if text[:1] == "[" or text.partition("@")[2][:1] == "[":
+        inside, closed, rest = text.partition("[")[2].partition("]")
+        return canonical(inside) if closed and rest[:1] == ":" else ""
+    head, colon, _ = text.partition(":")
+    if not colon or not head or "/" in head:
+        return ""
+    return canonical(head.rpartition("@")[2])
 
 
 def _matches(pattern: str, name: str) -> bool:

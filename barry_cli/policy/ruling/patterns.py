@@ -185,7 +185,7 @@ def _at_home(text: str) -> bool:
 
 def _compile(written: str, root: str, home: str, deny: bool) -> list[Pattern]:
     found: list[Pattern] = []
-    for text in _alternatives(written) if written else ():
+    for text in alternatives(written) if written else ():
         base, rest, follow = _placed(text, root, home, deny)
         for start in _bases(base, root):
             segments = _segments(start, rest, deny)
@@ -196,9 +196,7 @@ def _compile(written: str, root: str, home: str, deny: bool) -> list[Pattern]:
     return found
 
 
-def _placed(
-    text: str, root: str, home: str, deny: bool
-) -> tuple[tuple[str, ...], str, bool]:
+def _placed(text: str, root: str, home: str, deny: bool) -> tuple[tuple[str, ...], str, bool]:
     """The folder a pattern starts from, the rest, and whether its own links are followed."""
     anchor, mark, tail = text.partition("//")
     if mark and anchor[:1] in {"", "/"}:
@@ -253,7 +251,7 @@ def _escaped(segment: str) -> str:
     return "".join("\\" + char if char in WILD else char for char in segment)
 
 
-def _alternatives(text: str) -> list[str]:
+def alternatives(text: str) -> list[str]:
     """What `{a,b}` stands for, nested and repeated; braces without a comma are plain."""
     done: list[str] = []
     waiting = [text]

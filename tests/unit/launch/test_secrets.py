@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.toy import Barry, eventually, says, written
+from tests.toy import Barry, says, written
 
 KEY = "made-up-0123456789abcdef"
 ENV = {"TOY_OTHER_KEY": KEY}

@@ -8,6 +8,7 @@ MOST = 4096  # calls of one line
 HEAVIEST = 1 << 18  # bytes of all nested strings together
 
 HOLE = "\ue000"  # stands for an unknown piece inside a text that is read all the same
+PLACEHOLDER = "placeholder"  # the kind of a part that a program fills in: find's {}, a HOLE
 
 
 class Place:
@@ -116,17 +117,28 @@ class Run:
 class Script:
     """What a call runs in turn: a text, read as a shell reads it.
 
-    `text`: None when it isn't known. `words`: those it comes from. `portable`: the shell may not
-    be bash. `arguments`: its positional parameters, None when unknown. `inherits`: it runs in the
-    shell of the call, with the positional parameters there. `lenient`: when it can't be read,
-    nothing is known to run (for texts that hardly ever run anything else than their own kind).
+    `text`: None when it isn't known. `words`: those it comes from, which stand in `place` (None:
+    where the call stands). `portable`: the shell may not be bash. `arguments`: its positional
+    parameters, None when unknown. `inherits`: it runs in the shell of the call, with the
+    positional parameters there. `lenient`: when it can't be read, nothing is known to run (for
+    texts that hardly ever run anything else than their own kind).
     """
 
-    __slots__ = ("arguments", "inherits", "lenient", "portable", "text", "words", "zero")
+    __slots__ = (
+        "arguments",
+        "inherits",
+        "lenient",
+        "place",
+        "portable",
+        "text",
+        "words",
+        "zero",
+    )
 
     def __init__(self, text: str | None, words: list[Word], portable: bool = True) -> None:
         self.text = text
         self.words = words
+        self.place: Place | None = None
         self.portable = portable
         self.arguments: list[Word] | None = None
         self.zero: Word | None = None
@@ -181,33 +193,52 @@ def known(text: str, near: Word) -> Word:
 
 def unknown(near: Word, many: bool = False) -> Word:
     """A word that nothing is known about, one or `many`."""
-    hole = Part("variable", "?", near.start, near.end, not many)
+    hole = Part(PLACEHOLDER, "?", near.start, near.end, not many)
     hole.many = many
     return Word(None, near.start, near.end, not many, (hole,))
 
 
-def joined(words: list[Word], holes: bool = False) -> str | None:
-    """The words with blanks between; None when one isn't known, or HOLE stands for it."""
+def joined(words: list[Word], lenient: bool = False) -> str | None:
+    """The words with blanks between, a HOLE where a program fills something in.
+
+    None when a word isn't known otherwise; `lenient`: a HOLE there too.
+    """
     texts = []
     for word in words:
-        if word.text is not None:
-            texts.append(word.text)
-        elif holes:
-            texts.append("".join([p.text if p.kind == TEXT else HOLE for p in word.parts]))
-        else:
-            return None
+        text = word.text
+        if text is None:
+            text = ""
+            for part in word.parts:
+                if part.kind == TEXT:
+                    text += part.text
+                elif lenient or part.kind == PLACEHOLDER:
+                    text += HOLE
+                else:
+                    return None
+        texts.append(text)
     return " ".join(texts)
 
 
-def opened(word: Word) -> Word:
-    """The word with every HOLE in its text made a hole again."""
-    text = word.text
-    if text is None or HOLE not in text:
+def opened(word: Word, mark: str = HOLE) -> Word:
+    """The word with every `mark` in its known text made a placeholder."""
+    if word.text is None:
+        return word if not any(mark in p.text for p in word.parts if p.kind == TEXT) else _open(
+            word, mark, word.parts
+        )
+    if mark not in word.text:
         return word
-    parts: list[Part] = []
-    for piece in text.replace(HOLE, f"\0{HOLE}\0").split("\0"):
-        if piece == HOLE:
-            parts.append(Part("variable", "?", word.start, word.end, True))
-        elif piece:
-            parts.append(Part(TEXT, piece, word.start, word.end, True))
-    return Word(None, word.start, word.end, True, tuple(parts))
+    return _open(word, mark, (Part(TEXT, word.text, word.start, word.end, True),))
+
+
+def _open(word: Word, mark: str, parts: tuple[Part, ...]) -> Word:
+    found: list[Part] = []
+    for part in parts:
+        if part.kind != TEXT:
+            found.append(part)
+            continue
+        for index, piece in enumerate(part.text.split(mark)):
+            if index:
+                found.append(Part(PLACEHOLDER, mark, word.start, word.end, True))
+            if piece:
+                found.append(Part(TEXT, piece, word.start, word.end, True))
+    return Word(None, word.start, word.end, True, tuple(found))

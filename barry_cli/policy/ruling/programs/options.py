@@ -1,40 +1,40 @@
 """How a program reads its options, from one line of text that lists them.
 
-A name by itself is a flag. Marks behind a name: `:` takes a value (`::` two, ...), `!` nothing
-else is run, `$` takes a value that is a shell command, `>` takes a value that is a program.
+A name by itself is a flag. Marks behind a name: `:` takes a value (`::` two, ...), `?` may have
+a value attached, `!` nothing else is run, `$` takes a shell command, `%` takes a program that
+helps with the work (an editor, a remote shell).
 Names of one letter go behind one dash and can be grouped; others go behind two, or behind one
-when the list begins with `~`. An optional value can only be attached, so such an option is a
-flag here.
+when `~` is in the list.
 """
 
 from barry_cli.policy.ruling.programs.call import known
 from barry_cli.policy.ruling.shell.nodes import Word
 
-FLAG = 0
 STOP = -1
+OPTIONAL = -2
 
 _read: dict[str, dict[str, int]] = {}
-_carriers: dict[str, frozenset[str]] = {}
+_carriers: dict[str, dict[str, bool]] = {}
 
 
 def kinds(text: str) -> dict[str, int]:
-    """Name -> how many values it takes, or STOP."""
+    """Name -> how many values it takes, STOP or OPTIONAL."""
     found = _read.get(text)
     if found is None:
         found = {}
         for item in text.split():
-            name = item.rstrip(":!$") if len(item) > 1 else item
+            name = item.rstrip(":!$%?") if len(item) > 1 else item
             marks = item[len(name) :]
-            found[name] = STOP if marks == "!" else len(marks)
+            found[name] = STOP if marks == "!" else OPTIONAL if marks == "?" else len(marks)
         _read[text] = found
     return found
 
 
-def carriers(text: str) -> frozenset[str]:
-    """The names whose value is a shell command."""
+def carriers(text: str) -> dict[str, bool]:
+    """The names whose value is a command -> whether it is a helper only."""
     found = _carriers.get(text)
     if found is None:
-        found = frozenset([item[:-1] for item in text.split() if item[-1] == "$" != item])
+        found = {item[:-1]: item[-1] == "%" for item in text.split() if len(item) > 1 and item[-1] in "$%"}
         _carriers[text] = found
     return found
 
@@ -90,9 +90,9 @@ def scan(words: list[Word], at: int, text: str, through: bool = False) -> Scan:
         takes = _option(result, words, at, head, table, single)
         if takes >= 0:
             at += takes
-        elif at < count and words[at].prefix[:1] != "-":  # it may take a value, and may not
-            result.at.append(at)
-            at += 0 if through else 1
+        elif not through and at < count and words[at].prefix[:1] != "-":
+            result.at.append(at)  # it may take this word as its value, and may not
+            at += 1
     return result
 
 
@@ -116,6 +116,8 @@ def _option(
             attached = known(value, words[at - 1]) if whole else words[at - 1]
             result.given.append((name, attached))
             return max(takes - 1, 0)
+        if takes == OPTIONAL:
+            takes = 0
         return _values(result, words, at, name, takes)
     last = len(head) - 1
     for index in range(1, last + 1):
@@ -128,6 +130,10 @@ def _option(
             continue
         if takes == STOP:
             result.stop = True
+        elif takes == OPTIONAL:
+            rest = head[index + 1 :]
+            result.given.append((name, known(rest, words[at - 1]) if rest and whole else None))
+            return 0
         elif takes:
             if index == last and whole:
                 return _values(result, words, at, name, takes)

@@ -142,8 +142,7 @@ def _sequence(items: list[Item]) -> list[list[Item]] | None:
     else:
         return None
     at = items[0][1]
-    place = at if isinstance(at, int) else 0
-    return [[(c, place) for c in word] for word in words]
+    return [[(c, at) for c in word] for word in words]
 
 
 def _is_number(text: str) -> bool:

@@ -41,6 +41,15 @@ class Expansions(Source):
             raise Unreadable("single quotes that may not quote")
         return end + 1
 
+    def inert_ansi(self, i: int) -> int:
+        """The same for $'..' whose content starts at `i`: bash may expand what it stands for."""
+        scratch: list[Part] = []
+        self.ansi(i, scratch, i)
+        text = scratch[0].text
+        if "$" in text or "`" in text or "\\" in text or "'" in text:
+            raise Unreadable("single quotes that may not quote")
+        return self.i
+
     def ansi(self, i: int, out: list[Part], at: int) -> None:
         """$'..' whose content starts at `i`."""
         end = closing(self.s, i)
@@ -256,7 +265,8 @@ class Expansions(Source):
                 i = self.i
             elif c == "$":
                 if s.startswith("'", self.skip(i + 1)):
-                    raise Unreadable("$'..' inside ${..}")
+                    i = self.inert_ansi(self.skip(i + 1) + 1)
+                    continue
                 if i == begin and s[i + 1 : i + 2] in ("$", "}"):
                     i += 1  # ${$}: the dollar is the name
                     continue
@@ -345,7 +355,7 @@ class Expansions(Source):
             self.backtick(i, scratch, True, '"')
         else:
             if s.startswith("'", self.skip(i + 1)):
-                raise Unreadable("$'..' inside arithmetic")
+                return self.inert_ansi(self.skip(i + 1) + 1)
             self.dollar(i, scratch, True)
             if s.startswith("{", self.skip(i + 1)):
                 self.level(i, self.i)

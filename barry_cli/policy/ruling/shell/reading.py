@@ -1,5 +1,6 @@
 """The reader's face: `read` and what it answers."""
 
+from barry_cli.policy.ruling.shell.dialect import dialect
 from barry_cli.policy.ruling.shell.nodes import (
     ARITHMETIC,
     ARRAY,
@@ -21,6 +22,8 @@ from barry_cli.policy.ruling.shell.nodes import (
     Redirect,
     Word,
 )
+from barry_cli.policy.ruling.shell.reader import Reader
+from barry_cli.policy.ruling.shell.source import MOST_CHARACTERS, Unreadable
 
 __all__ = (
     "ARITHMETIC",
@@ -45,6 +48,8 @@ __all__ = (
     "read",
 )
 
+_CONTROLS = dict.fromkeys((*range(9), *range(11, 32), 127))
+
 
 def read(text: str, portable: bool = False) -> Reading:
     """Every simple command anywhere in `text`, read as bash reads it.
@@ -57,5 +62,34 @@ def read(text: str, portable: bool = False) -> Reading:
     read differently is then unparseable.
     """
     reading = Reading(text)
-    reading.unparseable = "the reader is not there yet"
+    if len(text) > MOST_CHARACTERS:
+        reading.unparseable = "longer than 65,536 characters"
+        return reading
+    if not text.isprintable() and not _clean(text):
+        reading.unparseable = "a control character, or text that isn't valid UTF-8"
+        return reading
+    reader = Reader(text, reading, portable)
+    try:
+        reader.all()
+    except Unreadable as reason:
+        reading.unparseable = str(reason)
+    except RecursionError:
+        reading.unparseable = "nested too deep"
+    except Exception as fault:  # a fault of ours must refuse the command, not let it through
+        reading.unparseable = f"the reader failed: {fault!r}"
+    else:
+        reading.unparseable = dialect(reading)
     return reading
+
+
+def _clean(text: str) -> bool:
+    """No control characters but tab and line feed, and no lone surrogates."""
+    if text.translate(_CONTROLS) != text:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -58,7 +58,9 @@ class Words(Expansions):
                 i = self.i
             elif c == "\\":
                 if i + 1 >= n:
-                    raise Unreadable("a backslash at the end")
+                    out.append(Part(TEXT, c, i, n, True))
+                    i = n
+                    break
                 if s[i + 1] != "\n":
                     out.append(Part(TEXT, s[i + 1], i, i + 2, True))
                 i += 2
@@ -195,9 +197,7 @@ class Words(Expansions):
         if len(pieces) == 1:
             piece = pieces[0]
             text = piece.text
-            if piece.kind == TEXT and (
-                piece.quoted or not ("~" in text or self.magic(text, flags))
-            ):
+            if piece.kind == TEXT and (piece.quoted or not _magic(text, flags, "]" in text)):
                 return Word(text, at, end, piece.quoted)
         quoted = False
         holes = False
@@ -218,21 +218,14 @@ class Words(Expansions):
             return Word("".join([part.text for part in parts]), at, end, quoted)
         return Word(None, at, end, quoted, _joined(parts))
 
-    def magic(self, text: str, flags: int) -> bool:
-        return flags & GLOBS != 0 and ("*" in text or "?" in text or "[" in text)
-
     def plain(self, piece: Part, first: bool, last: bool, flags: int, out: list[Part]) -> None:
         """Split unquoted known text at its tildes and globs."""
         text = piece.text
-        if "~" in text:
-            tildes = _tildes(text, first, last, flags)
-        elif self.magic(text, flags):
-            tildes = []
-        else:
+        if not _magic(text, flags, True):
             out.append(piece)
             return
         at = 0
-        for start, end in tildes:
+        for start, end in _tildes(text, first, last, flags):
             self.globs(piece, at, start, flags, out)
             out.append(Part(TILDE, text[start:end], piece.start + start, piece.start + end, False))
             at = end
@@ -296,7 +289,7 @@ class Words(Expansions):
         self.depth -= 1
         return tuple(out)
 
-    def array(self, at: int, start: int) -> Part:
+    def array(self, start: int) -> Part:
         """The part for `(items)` whose parenthesis is at `start`."""
         commands = len(self.commands)
         self.i = start + 1
@@ -325,6 +318,13 @@ class Words(Expansions):
         return i
 
 
+def _magic(text: str, flags: int, brackets: bool) -> bool:
+    """There is more to this unquoted text than its characters."""
+    if "~" in text:
+        return True
+    return flags & GLOBS != 0 and ("*" in text or "?" in text or (brackets and "[" in text))
+
+
 def _tildes(text: str, first: bool, last: bool, flags: int) -> list[tuple[int, int]]:
     """Where tildes stand that bash expands: in front, and behind = and : of an assignment."""
     out: list[tuple[int, int]] = []
@@ -347,14 +347,17 @@ def _tildes(text: str, first: bool, last: bool, flags: int) -> list[tuple[int, i
 
 def _open_bracket(parts: list[Part], end: int) -> list[Part]:
     """A bracket that its own piece doesn't close: a glob to the word's end when a later one may."""
+    closed = -1
+    for k, part in enumerate(parts):
+        if not part.quoted and "]" in part.text:
+            closed = k
     for k, part in enumerate(parts):
         if part.kind != GLOB or part.text != "[":
             continue
-        rest = parts[k + 1 :]
-        if any("]" in later.text and not later.quoted for later in rest):
+        if k < closed:
             glob = Part(GLOB, "[", part.start, end, False)
             glob.many = True
-            glob.commands = tuple(command for later in rest for command in later.commands)
+            glob.commands = tuple([command for later in parts[k:] for command in later.commands])
             return [*parts[:k], glob]
         part.kind = TEXT
         part.many = False
@@ -364,18 +367,16 @@ def _open_bracket(parts: list[Part], end: int) -> list[Part]:
 def _joined(parts: list[Part]) -> tuple[Part, ...]:
     """Known pieces that stand side by side become one."""
     out: list[Part] = []
-    for part in parts:
-        if part.kind == TEXT and out and out[-1].kind == TEXT:
-            before = out.pop()
-            out.append(
-                Part(
-                    TEXT,
-                    before.text + part.text,
-                    before.start,
-                    part.end,
-                    before.quoted and part.quoted,
-                )
-            )
-        elif part.kind != TEXT or part.text:
+    known: list[Part] = []
+    for part in (*parts, None):
+        if part is not None and part.kind == TEXT:
+            known.append(part)
+            continue
+        text = "".join([piece.text for piece in known])
+        if text:
+            quoted = all(piece.quoted for piece in known)
+            out.append(Part(TEXT, text, known[0].start, known[-1].end, quoted))
+        known = []
+        if part is not None:
             out.append(part)
     return tuple(out)

@@ -103,6 +103,8 @@ def test_a_folders_login_and_proxy_give_way_to_the_users(
         sum("astray" not in warning and "keeps to your own" in warning for warning in plan.warnings)
         == 2
     )
+    carried = system_settings(make(env={"OPENAI_BASE_URL": URL}))
+    assert carried["security"] == {"auth": {"baseUrl": "", "selectedType": "openai"}}
     place.user_sets(
         security={"auth": {"baseUrl": "http://own", "selectedType": "openai"}}, proxy="http://own"
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from barry_cli.base.ids import nearest
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import StoreProblem
 
-_KNOWN = {"env": ("pass",)}
+KNOWN: Mapping[str, tuple[str, ...]] = {"bounds": ("always",), "env": ("pass",)}
+"""Table -> its keys. Each holds a list of texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,8 @@ class Settings:
 
     env_pass: tuple[str, ...] = ()
     """``[env] pass``: names, or patterns with ``*``, of variables that every harness may see."""
+    bounds_always: tuple[str, ...] = ()
+    """``[bounds] always``: names or paths of bounds that hold everywhere."""
 
 
 def read_settings(folders: Folders) -> Settings:
@@ -38,24 +43,31 @@ def read_settings(folders: Folders) -> Settings:
 
     try:
         document = tomllib.loads(text.decode())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreProblem(f"{path} is not TOML: {error}", hint="mend the file") from error
     for section, values in document.items():
-        if section not in _KNOWN:
-            raise _unknown(str(path), section, _KNOWN)
+        if section not in KNOWN:
+            raise _unknown(str(path), section, KNOWN)
         if not isinstance(values, dict):
             raise StoreProblem(f"{path}: [{section}] is not a table", hint="mend the file")
         for key in values:
-            if key not in _KNOWN[section]:
-                raise _unknown(str(path), key, _KNOWN[section])
-    passed = document.get("env", {}).get("pass", [])
-    if not (isinstance(passed, list) and all(isinstance(name, str) for name in passed)):
-        raise StoreProblem(f"{path}: env.pass is not a list of names", hint="mend the file")
-    return Settings(env_pass=tuple(passed))
+            if key not in KNOWN[section]:
+                raise _unknown(str(path), key, KNOWN[section])
+    return Settings(
+        env_pass=_texts(document, str(path), "env", "pass"),
+        bounds_always=_texts(document, str(path), "bounds", "always"),
+    )
 
 
-def _unknown(path: str, key: str, known: object) -> StoreProblem:
-    names = [str(name) for name in known] if isinstance(known, dict | tuple) else []
+def _texts(document: Mapping[str, Any], path: str, section: str, key: str) -> tuple[str, ...]:
+    found = document.get(section, {}).get(key, [])
+    if not (isinstance(found, list) and all(isinstance(each, str) for each in found)):
+        raise StoreProblem(f"{path}: {section}.{key} is not a list of names", hint="mend the file")
+    return tuple(found)
+
+
+def _unknown(path: str, key: str, known: Iterable[str]) -> StoreProblem:
+    names = list(known)
     close = nearest(key, names)
     return StoreProblem(
         f"{path} has a key that Barry doesn't know: {key}",

@@ -1,0 +1,103 @@
+"""The files that programs read and write whose words name only some of them."""
+
+from barry_cli.policy.ruling.file_use import CHANGE, READ, WRITE, FileUse
+from barry_cli.policy.ruling.operands import take_apart
+from barry_cli.policy.ruling.shell.reading import Word
+
+
+def tar(name: str, words: list[Word]) -> list[FileUse]:
+    given = frozenset(
+        """-f -C -T -X -b -F -g -H -I -K -L -N -V --file --directory --files-from --exclude
+        --exclude-from --transform --xform --strip-components --owner --group --mode --mtime
+        --use-compress-program --format --sort --suffix --add-file --label --newer --to-command
+        --listed-incremental --one-top-level""".split()
+    )
+    if words and words[0].text is not None and words[0].text[:1] not in {"-", ""}:
+        # The old style: `tar xzf FILE` has its letters without a dash.
+        words = [Word("-" + words[0].text, words[0].start, words[0].end, False), *words[1:]]
+        words = _old_style(words)
+    taken = take_apart(words, given)
+    folders = taken.values("-C", "--directory")
+    archive = taken.values("-f", "--file")
+    found: list[FileUse] = []
+    if taken.has("-x", "--extract", "--get"):
+        found = [FileUse(READ, word, "tar f") for word in archive]
+        if not taken.has("-O", "--to-stdout", "--to-command"):
+            out = FileUse(WRITE, None, "tar x")
+            out.folder = folders[-1] if folders else None
+            found.append(out)
+    elif taken.has("-c", "--create", "-r", "-u", "--append", "--update", "-A"):
+        found = [FileUse(WRITE, word, "tar c") for word in archive]
+        for word in taken.operands:
+            source = FileUse(READ, word, "tar c")
+            source.tree = True
+            source.folder = folders[-1] if folders else None
+            found.append(source)
+    else:
+        found = [FileUse(READ, word, "tar t") for word in archive]
+    found.extend(FileUse(READ, word, "tar -T") for word in taken.values("-T", "--files-from"))
+    return found
+
+
+def _old_style(words: list[Word]) -> list[Word]:
+    """Values follow the bundle in the order of its letters: give each letter its own word."""
+    first, *rest = words
+    letters = (first.text or "")[1:]
+    found: list[Word] = []
+    for letter in letters:
+        found.append(Word(f"-{letter}", first.start, first.end, False))
+        if letter in "fCTXbFgHIKLNV" and rest:
+            found.append(rest.pop(0))
+    return found + rest
+
+
+def find(name: str, words: list[Word]) -> list[FileUse]:
+    found: list[FileUse] = []
+    starts: list[Word] = []
+    for index, word in enumerate(words):
+        text = word.prefix
+        if text[:1] == "-" or text in {"(", "!"}:
+            break
+        starts.append(word)
+    for index, word in enumerate(words):
+        if word.text in {"-fprint", "-fprintf", "-fls", "-fprint0"} and index + 1 < len(words):
+            found.append(FileUse(WRITE, words[index + 1], f"find {word.text}"))
+        elif word.text == "-delete":
+            for start in starts:
+                gone = FileUse(CHANGE, start, "find -delete")
+                gone.tree = True
+                found.append(gone)
+    return found
+
+
+def csplit(name: str, words: list[Word]) -> list[FileUse]:
+    taken = take_apart(words, frozenset("-f -b -n --prefix --suffix-format --digits".split()))
+    found = [FileUse(READ, word, name) for word in taken.operands[:1]]
+    return [*found, FileUse(WRITE, None, name)] if found else []
+
+
+def split(name: str, words: list[Word]) -> list[FileUse]:
+    taken = take_apart(words, frozenset("-a -b -C -l -n -t --lines --bytes --number".split()))
+    found = [FileUse(READ, word, name) for word in taken.operands[:1]]
+    return [*found, FileUse(WRITE, None, name)]
+
+
+def shell(name: str, words: list[Word]) -> list[FileUse]:
+    taken = take_apart(words, frozenset("-c -o -O --rcfile --init-file".split()))
+    found = [FileUse(READ, word, name) for word in taken.values("--rcfile", "--init-file")]
+    if not taken.has("-c", "-s"):
+        found.extend(FileUse(READ, word, name) for word in taken.operands[:1])
+    for use in found:
+        use.sure = False
+    return found
+
+
+def script(name: str, words: list[Word]) -> list[FileUse]:
+    given = frozenset(
+        "-c -E -I -O -B -T -m -o --command --log-in --log-out --log-io --log-timing".split()
+    )
+    taken = take_apart(words, given)
+    files = taken.operands[:1] + taken.values("-O", "-I", "-B", "-T", "--log-out", "--log-io")
+    if not files:
+        files = [Word("typescript", words[0].start, words[0].end, True)] if words else []
+    return [FileUse(WRITE, word, "script") for word in files]

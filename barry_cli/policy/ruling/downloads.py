@@ -1,0 +1,81 @@
+"""The files that curl and wget read and write."""
+
+from barry_cli.policy.ruling.file_use import READ, WRITE, FileUse
+from barry_cli.policy.ruling.http import CURL_DATA, CURL_VALUED, WGET_VALUED
+from barry_cli.policy.ruling.operands import HOLE, after, known, take_apart
+from barry_cli.policy.ruling.shell.reading import Word
+
+WRITES = frozenset(
+    "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --libcurl --hsts"
+    " --alt-svc --etag-save".split()
+)
+READS = frozenset(
+    "-T --upload-file -K --config --netrc-file -E --cert --key --cacert --etag-compare".split()
+)
+INNER = frozenset("-F --form --data-urlencode --data-raw".split())
+
+
+def curl(name: str, words: list[Word]) -> list[FileUse]:
+    taken = take_apart(words, CURL_VALUED)
+    found: list[FileUse] = []
+    folders = taken.values("--output-dir")
+    for option in taken.options:
+        value = option.value
+        if value is None:
+            continue
+        reason = f"curl {option.name}"
+        if option.name in WRITES:
+            use = FileUse(WRITE, value, reason)
+            use.folder = folders[-1] if folders and option.name in {"-o", "--output"} else None
+            found.append(use)
+        elif option.name in READS:
+            found.append(FileUse(READ, value, reason))
+        elif option.name in CURL_DATA:
+            at = known(value).find("@")
+            sign = known(value).find("<") if option.name in {"-F", "--form"} else -1
+            for index in (at, sign):
+                if index >= 0 and (index == 0 or option.name in INNER):
+                    found.append(FileUse(READ, _until(after(value, index + 1), ";"), reason))
+        elif option.name in {"-b", "--cookie"} and "=" not in known(value):
+            found.append(FileUse(READ, value, reason))
+    if taken.has("-O", "--remote-name", "--remote-name-all"):
+        for url in taken.operands + taken.values("--url"):
+            found.append(_named_by_url(url, "curl -O", folders))
+    for url in taken.operands:
+        if known(url)[:5].lower() == "file:":
+            found.append(FileUse(READ, url, "curl"))
+    return found
+
+
+def wget(name: str, words: list[Word]) -> list[FileUse]:
+    taken = take_apart(words, WGET_VALUED)
+    if taken.has("--spider", "-V", "--version", "-h", "--help"):
+        return []
+    found: list[FileUse] = []
+    for option in taken.options:
+        if option.value is None:
+            continue
+        reason = f"wget {option.name}"
+        if option.name in {"-O", "--output-document", "-o", "--output-file", "-a"}:
+            found.append(FileUse(WRITE, option.value, reason))
+        elif option.name in {"-i", "--input-file", "--post-file", "--body-file"}:
+            found.append(FileUse(READ, option.value, reason))
+    if not taken.has("-O", "--output-document"):
+        folders = taken.values("-P", "--directory-prefix")
+        found.extend(_named_by_url(url, "wget", folders) for url in taken.operands)
+    return found
+
+
+def _named_by_url(url: Word, reason: str, folders: list[Word]) -> FileUse:
+    text = known(url).partition("?")[0].partition("#")[0]
+    name = text.rpartition("/")[2] if "/" in text.partition("://")[2] or "://" not in text else ""
+    named = bool(name) and HOLE not in name
+    use = FileUse(WRITE, Word(name, url.start, url.end, True) if named else None, reason)
+    use.folder = folders[-1] if folders else None
+    return use
+
+
+def _until(word: Word, sign: str) -> Word:
+    if word.text is None:
+        return word
+    return Word(word.text.partition(sign)[0], word.start, word.end, word.quoted)

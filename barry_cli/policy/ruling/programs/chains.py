@@ -1,0 +1,288 @@
+"""Subcommands: which words of a command line are the chain `push` or `pr create`.
+
+The options that stand before and inside a chain are known for the programs below, so that the
+`x` in `git -C x push` isn't taken for one. For other programs, and for options that are not
+listed, both are tried: that the option takes the next word, and that it doesn't.
+"""
+
+from barry_cli.policy.ruling.programs.options import STOP, kinds, scan
+from barry_cli.policy.ruling.programs.wrappers import ALIASES, WRAPPERS
+from barry_cli.policy.ruling.shell.nodes import Word
+
+_DOCKER = (
+    "config: c: context: D debug H: host: l: log-level: tls tlscacert: tlscert: tlskey: tlsverify"
+    " v version url: identity: connection: root: runroot: remote r n: namespace: address: a:"
+    " storage-driver: storage-opt: cgroup-manager: tmpdir: module: help h"
+)
+_COMPOSE = (
+    "f: file: p: project-name: profile: env-file: project-directory: ansi: parallel: progress:"
+    " compatibility dry-run all-resources verbose c: context: H: host: log-level: no-ansi v version"
+    " tls help h"
+)
+_NODE = (
+    "prefix: C: dir: cwd: cache: registry: userconfig: globalconfig: w: workspace: loglevel:"
+    " script-shell: otp: tag: F: filter: reporter: g global s silent q quiet d dd ddd verbose"
+    " workspaces ws include-workspace-root if-present ignore-scripts r recursive json y yes f force"
+    " p parseable save-dev D save S no-save no-audit no-fund legacy-peer-deps production"
+    " stream parallel aggregate-output color no-color h help v version use-stderr if-present"
+    " top-level offline frozen-lockfile bun b"
+)
+_KUBECTL = (
+    "n: namespace: context: cluster: kubeconfig: s: server: token: user: as: as-group: as-uid:"
+    " cache-dir: certificate-authority: client-certificate: client-key: profile: profile-output:"
+    " request-timeout: tls-server-name: username: password: v: vmodule: log-dir: log-file:"
+    " insecure-skip-tls-verify match-server-version warnings-as-errors disable-compression"
+)
+
+GLOBALS: dict[str, str] = {
+    "git": (
+        "C: c: git-dir: work-tree: namespace: super-prefix: config-env: attr-source: exec-path"
+        " html-path man-path info-path p paginate P no-pager no-replace-objects no-lazy-fetch"
+        " no-optional-locks no-advice bare literal-pathspecs glob-pathspecs noglob-pathspecs"
+        " icase-pathspecs list-cmds: v version h help"
+    ),
+    "gh": "R: repo: hostname: help version",
+    "glab": "R: repo: g: group: help version h v",
+    "hub": "noop help version C: c: git-dir: work-tree:",
+    "docker": _DOCKER,
+    "docker compose": _COMPOSE,
+    "docker-compose": _COMPOSE,
+    "docker container": "help",
+    "kubectl": _KUBECTL,
+    "helm": (
+        "n: namespace: kube-context: kubeconfig: kube-apiserver: kube-token: kube-ca-file: debug"
+        " kube-as-user: kube-as-group: registry-config: repository-cache: repository-config:"
+        " burst-limit: qps: kube-insecure-skip-tls-verify kube-tls-server-name: h help"
+    ),
+    "npm": _NODE,
+    "pnpm": _NODE,
+    "yarn": _NODE,
+    "bun": _NODE,
+    "cargo": (
+        "color: C: Z: config: explain: manifest-path: target-dir: j: jobs: p: package: v verbose q"
+        " quiet frozen locked offline list V version h help"
+    ),
+    "rustup": "v verbose q quiet h help V version",
+    "go": "C:",
+    "terraform": "~ chdir: help version",
+    "tofu": "~ chdir: help version",
+    "terragrunt": "~ chdir: terragrunt-working-dir: working-dir: help version",
+    "pulumi": "C: cwd: s: stack: color: v: verbose: logtostderr logflow e emoji non-interactive",
+    "aws": (
+        "profile: region: output: query: endpoint-url: color: ca-bundle: cli-read-timeout:"
+        " cli-connect-timeout: cli-binary-format: debug no-verify-ssl no-paginate no-sign-request"
+        " no-cli-pager cli-auto-prompt no-cli-auto-prompt version"
+    ),
+    "gcloud": (
+        "account: project: billing-project: configuration: format: filter: flags-file: verbosity:"
+        " impersonate-service-account: access-token-file: flatten: limit: page-size: sort-by:"
+        " trace-token: user-output-enabled log-http q quiet h help v version"
+    ),
+    "gsutil": "o: h: i: u: m q D DD",
+    "az": "o: output: query: subscription: only-show-errors verbose debug h help v version",
+    "doctl": "t: access-token: u: api-url: c: config: context: o: output: http-retry-max: trace v",
+    "fly": "t: access-token: a: app: c: config: verbose debug h help",
+    "heroku": "a: app: r: remote: version help",
+    "vercel": "A: local-config: Q: global-config: S: scope: T: team: t: token: cwd: d debug h v",
+    "wrangler": "c: config: e: env: cwd: h help v version",
+    "pip": (
+        "python: log: keyring-provider: proxy: retries: timeout: exists-action: trusted-host: cert:"
+        " client-cert: cache-dir: use-feature: use-deprecated: isolated require-virtualenv v q"
+        " verbose quiet debug no-input no-cache-dir no-color disable-pip-version-check"
+        " no-python-version-warning h help V version"
+    ),
+    "uv": (
+        "cache-dir: color: config-file: directory: project: allow-insecure-host: n no-cache q"
+        " quiet v verbose offline no-progress no-config native-tls managed-python h help V version"
+    ),
+    "poetry": "C: directory: P: project: n no-interaction q quiet v vv vvv no-plugins no-cache ansi",
+    "pipenv": "python: pypi-mirror: three two q quiet v verbose site-packages clear h",
+    "twine": "no-color version h help",
+    "brew": "d debug q quiet v verbose h help",
+    "apt-get": (
+        "o: option: c: config-file: t: target-release: default-release: a: host-architecture: y yes"
+        " assume-yes q qq quiet s simulate f m no-install-recommends allow-downgrades d"
+    ),
+    "apt": "o: option: c: config-file: t: target-release: a: host-architecture: y yes q qq f d s",
+    "dnf": "c: config: y q v x: exclude: enablerepo: disablerepo: repo: releasever: installroot:",
+    "yum": "c: config: y q v x: exclude: enablerepo: disablerepo: releasever: installroot:",
+    "systemctl": (
+        "H: host: M: machine: t: type: p: property: P: n: lines: o: output: s: signal: state: root:"
+        " image: job-mode: kill-whom: kill-value: user system global q quiet f force now no-pager"
+        " no-block no-ask-password a all l full r recursive no-legend plain no-wall h help version"
+    ),
+    "svn": (
+        "username: password: config-dir: config-option: trust-server-cert-failures: q v"
+        " non-interactive no-auth-cache trust-server-cert force-interactive password-from-stdin"
+    ),
+    "hg": (
+        "R: repository: repo: cwd: config: color: encoding: encodingmode: pager: y noninteractive q"
+        " quiet v verbose debug debugger traceback time profile hidden h help version"
+    ),
+    "vagrant": "no-color color machine-readable debug timestamp v version h help",
+    "ansible-vault": "vault-id: vault-password-file: h help v",
+    "openssl": "",
+    "tmux": "f: L: S: c: T: 2 C D l N u v V",
+    "conda": "v q json debug no-plugins h help V version",
+    "nix": "extra-experimental-features: option:: store: log-format: v verbose debug quiet L offline",
+    "bundle": "r: retry: no-color V verbose h help v version",
+    "perf": "exec-path: html-path no-pager p paginate debug: buildid-dir: h help v version",
+    "mise": "C: cd: E: env: j: jobs: q quiet v verbose y yes raw",
+    "fnm": "node-dist-mirror: fnm-dir: log-level: arch: version-file-strategy: corepack-enabled",
+}
+"""Program, or program and subcommand -> its options that stand before (further) subcommands."""
+
+_TWO: dict[str, str] = {
+    "gh": "*",
+    "glab": "*",
+    "aws": "*",
+    "az": "*",
+    "gcloud": "*",
+    "doctl": "*",
+    "fly": "*",
+    "docker": "compose container image volume network system buildx builder context swarm stack"
+    " service node secret config plugin manifest trust machine pod",
+    "npm": "run run-script exec config access owner dist-tag team token org profile pkg cache",
+    "yarn": "run workspace npm workspaces",
+    "pnpm": "run exec store env",
+    "bun": "run pm",
+    "terraform": "state workspace providers metadata",
+    "tofu": "state workspace providers metadata",
+    "kubectl": "rollout config auth certificate set create cluster-info",
+    "helm": "repo plugin registry dependency get show search",
+    "uv": "run pip tool python cache self",
+    "poetry": "run env source cache self",
+    "pip": "config cache index",
+    "brew": "services bundle",
+    "vercel": "env domains dns certs alias",
+    "nix": "profile flake store",
+    "conda": "env run",
+    "pulumi": "stack config policy state",
+}
+_THREE = frozenset(("gcloud",))
+
+
+def key(program: str) -> str:
+    """The name under which a program stands in the tables."""
+    return ALIASES.get(program, program)
+
+
+def _options(program: str) -> str:
+    """The options in front of a program's operands, as far as they are listed."""
+    listed = GLOBALS.get(program)
+    return listed if listed is not None else WRAPPERS.get(program, "").partition(" ")[2]
+
+
+def depth(program: str, first: str) -> int:
+    """How many words make up a program's chain that begins with `first`."""
+    program = key(program)
+    listed = _TWO.get(program)
+    if listed is None or not (listed == "*" or first in listed.split()):
+        return 1
+    return 3 if program in _THREE else 2
+
+
+def chain(words: list[Word], name: str) -> list[str]:
+    """The subcommand chain of a call: empty without one, shorter where a word isn't known."""
+    at = 1
+    program = key(name)
+    most = 1
+    found: list[str] = []
+    while len(found) < most:
+        operands = scan(words, at, _options(program)).at
+        if not operands or operands[0] >= len(words):
+            break
+        text = words[operands[0]].text
+        if text is None:
+            break
+        if not found and program in _PLUS and text[:1] == "+":
+            at = operands[0] + 1
+            continue
+        found.append(text)
+        if len(found) == 1:
+            most = depth(name, text)
+        program = f"{program} {text}"
+        if program not in GLOBALS:
+            program = key(name)
+        at = operands[0] + 1
+    return found
+
+
+_PLUS = frozenset(("cargo", "rustc", "rustup", "rustfmt"))  # `cargo +nightly publish`
+
+
+def completes(words: list[Word], name: str, parts: tuple[str, ...]) -> int:
+    """Whether the words behind the program begin with the chain `parts`, or may.
+
+    0: they don't. 1: they do. 2: unknown words may complete it.
+    """
+    program = key(name)
+    best = 0
+    todo = [(1, 0, program, False, False)]
+    seen = set()
+    while todo:
+        state = todo.pop()
+        at, done, table, maybe, plain = state
+        if done == len(parts):
+            if not maybe:
+                return 1
+            best = 2
+            continue
+        if at >= len(words) or state in seen:
+            continue
+        seen.add(state)
+        word = words[at]
+        part = parts[done]
+        text = word.text
+        head = text if text is not None else word.prefix
+        if head[:1] == "-" and head != "-" and not plain:
+            if head == "--" and text is not None:
+                todo.append((at + 1, done, table, maybe, True))
+                continue
+            takes, sure = _takes(head, text is not None, _options(table))
+            todo.append((at + 1 + takes, done, table, maybe, False))
+            if not sure:
+                todo.append((at + 2, done, table, maybe, False))
+            if text is None and part.startswith(head):
+                todo.append((at + 1, done + 1, _deeper(table, program, part), True, plain))
+            continue
+        if text is not None:
+            if text == part:
+                todo.append((at + 1, done + 1, _deeper(table, program, part), maybe, plain))
+            elif done == 0 and text[:1] == "+" and program in _PLUS:
+                todo.append((at + 1, done, table, maybe, plain))
+            continue
+        if head == "":
+            if word.many:  # no word, or all that is left of the chain
+                best = 2
+                continue
+            if not plain:  # an option, with or without a value
+                todo.append((at + 1, done, table, maybe, False))
+                todo.append((at + 2, done, table, maybe, False))
+        if len(head) <= len(part) and part.startswith(head) and part.endswith(word.suffix):
+            todo.append((at + 1, done + 1, _deeper(table, program, part), True, plain))
+    return best
+
+
+def _deeper(table: str, program: str, part: str) -> str:
+    deeper = f"{table} {part}"
+    return deeper if deeper in GLOBALS else program
+
+
+def _takes(head: str, whole: bool, spec: str) -> tuple[int, bool]:
+    """How many words an option takes as its values, and whether that is known."""
+    table = kinds(spec)
+    if head[:2] == "--" or "~" in table:
+        name, equal, _ = head.lstrip("-").partition("=")
+        if equal or not whole:
+            return 0, True
+        takes = table.get(name)
+        return (0, False) if takes is None else (max(takes, 0), True)
+    for index in range(1, len(head)):
+        takes = table.get(head[index])
+        if takes is None:
+            return 0, index < len(head) - 1 or not whole or head[index].isdigit()
+        if takes not in {0, STOP}:
+            return (takes if index == len(head) - 1 and whole else takes - 1), True
+    return 0, True
+

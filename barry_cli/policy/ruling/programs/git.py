@@ -1,0 +1,114 @@
+"""git: aliases on the command line, helpers in options and settings, subcommands that run others."""
+
+from barry_cli.policy.ruling.programs.call import Call, Run, Script, joined, known
+from barry_cli.policy.ruling.programs.chains import GLOBALS
+from barry_cli.policy.ruling.programs.options import scan
+from barry_cli.policy.ruling.programs.shells import Inner
+from barry_cli.policy.ruling.programs.wrapped import helping_script
+from barry_cli.policy.ruling.shell.nodes import Word
+
+_PROGRAM_SETTINGS = frozenset(
+    "core.pager core.editor core.sshcommand core.fsmonitor core.askpass core.gitproxy diff.external"
+    " sequence.editor credential.helper gpg.program interactive.difffilter".split()
+)
+_PROGRAM_ENDS = (".cmd", ".textconv", ".clean", ".smudge", ".process", ".driver", ".program")
+
+# Subcommand -> its options; `%` marks the programs.
+_OPTIONS: dict[str, str] = {
+    "rebase": "x% exec% onto: s: strategy: X: C: i interactive autosquash root",
+    "difftool": "x% extcmd% t: tool: d dir-diff g gui y no-prompt",
+    "grep": "O? open-files-in-pager% e: f: A: B: C: m: max-count: threads:",
+    "clone": "u% upload-pack% b: branch: c: config: depth: o: origin: j: jobs: reference: filter:",
+    "fetch": "upload-pack% depth: j: jobs: refmap: filter: o: server-option:",
+    "pull": "upload-pack% depth: j: jobs: s: X: o: server-option:",
+    "push": "receive-pack% exec% o: push-option: repo:",
+    "ls-remote": "upload-pack% exec% sort: o: server-option:",
+    "archive": "exec% remote: format: o: output: prefix:",
+    "send-email": "sendmail-cmd% to-cmd% cc-cmd% header-cmd%",
+    "filter-branch": (
+        "env-filter% tree-filter% index-filter% parent-filter% msg-filter% commit-filter%"
+        " tag-name-filter% setup% d: f subdirectory-filter: original:"
+    ),
+}
+
+
+def git(call: Call) -> list[Inner]:
+    """What git runs besides itself, and what an alias given with -c stands for."""
+    words = call.words
+    found = scan(words, 1, GLOBALS["git"])
+    inner: list[Inner] = []
+    subcommand = words[found.at[0]].text if found.at and found.at[0] < len(words) else None
+    rest = words[found.at[0] + 1 :] if subcommand is not None else []
+    for name, value in found.given:
+        if name == "c" and value is not None:
+            inner += _setting(value, words[0], subcommand, rest)
+    if subcommand is not None and rest:
+        inner += _subcommand(subcommand, words[0], rest)
+    return inner
+
+
+def dashed(call: Call) -> list[Inner]:
+    """`git-push` is `git push`."""
+    first = call.words[0]
+    return [Run([known("git", first), known(call.name[4:], first), *call.words[1:]])]
+
+
+def _setting(word: Word, program: Word, subcommand: str | None, rest: list[Word]) -> list[Inner]:
+    name, equal, _ = word.prefix.partition("=")
+    lowered = name.lower()
+    if not equal:
+        return []
+    if lowered[:6] == "alias.":
+        if subcommand is None or lowered[6:] != subcommand.lower():
+            return []
+        value = (joined([word], lenient=True) or "")[len(name) + 1 :]
+        if value[:1] == "!":
+            return [_open_script(value[1:], [word])]
+        return [Run([program, *(known(piece, word) for piece in _split(value)), *rest])]
+    if lowered in _PROGRAM_SETTINGS or lowered.endswith(_PROGRAM_ENDS) or lowered[:6] == "pager.":
+        skip = len(name) + 1
+        if word.prefix[skip : skip + 1] == "!":
+            skip += 1
+        return [helping_script(word, skip)]
+    return []
+
+
+def _split(value: str) -> list[str]:
+    return [piece.strip("'\"") for piece in value.split()]
+
+
+def _open_script(text: str, words: list[Word]) -> Script:
+    script = Script(text, words)
+    script.lenient = False
+    return script
+
+
+def _subcommand(name: str, program: Word, rest: list[Word]) -> list[Inner]:
+    inner: list[Inner] = []
+    if name == "bisect":
+        if rest[0].text == "run" and len(rest) > 1:
+            inner.append(Run(rest[1:]))
+    elif name == "submodule":
+        if rest[0].text == "foreach":
+            words = rest[1:]
+            while words and words[0].text in {"--recursive", "--quiet", "-q"}:
+                words = words[1:]
+            if len(words) == 1:
+                inner.append(Script(joined(words), words))
+            elif words:
+                inner.append(Run(words))
+    elif name == "for-each-repo":
+        at = scan(rest, 0, "config: keep-going").at
+        if at and at[0] < len(rest):
+            inner.append(Run([program, *rest[at[0] :]]))
+    options = _OPTIONS.get(name)
+    if options is not None:
+        found = scan(rest, 0, options, through=True)
+        programs = [item[:-1] for item in options.split() if item[-1] == "%"]
+        for option, value in found.given:
+            if value is not None and (option in programs or (option == "O" and name == "grep")):
+                inner.append(helping_script(value))
+    for word in rest:
+        if word.prefix[:5] == "ext::":
+            inner.append(helping_script(word, 5))
+    return inner

@@ -1,0 +1,134 @@
+"""`$1`, `$@` and their kin, where the script's or function's arguments are known."""
+
+from barry_cli.policy.ruling.programs.call import Scope, opened
+from barry_cli.policy.ruling.shell.nodes import POSITIONAL, TEXT, Command, Part, Reading, Word
+
+_SPLITS = frozenset(" \t\n*?[\\")
+_SHIFTING = frozenset(("shift", "eval", "source", ".", "builtin", "getopts"))
+
+
+def uses_arguments(commands: list[Command]) -> bool:
+    """Some word of the commands holds a positional parameter."""
+    for command in commands:
+        for word in command.words:
+            for part in word.parts:
+                if part.kind == POSITIONAL:
+                    return True
+    return False
+
+
+def moves_arguments(reading: Reading) -> bool:
+    """The script may change its own positional parameters, so that they aren't what they were."""
+    for command in reading.commands:
+        words = command.words
+        for index, word in enumerate(words):
+            text = word.text
+            if text is None:
+                if index == 0:
+                    return True
+            elif text in _SHIFTING or (text == "set" and _sets(words[index + 1 :])):
+                return True
+    return False
+
+
+def _sets(words: list[Word]) -> bool:
+    behind_o = False
+    for word in words:
+        text = word.text
+        if text is None or text in {"-", "--"} or (text[:1] not in {"-", "+"} and not behind_o):
+            return True
+        behind_o = text[:1] in {"-", "+"} and text[-1] == "o"
+    return False
+
+
+def resolved(words: list[Word], scope: Scope) -> list[Word]:
+    """The words with all that the scope knows put in."""
+    found: list[Word] = []
+    for word in words:
+        if word.text is not None:
+            found.append(opened(word) if scope.holes else word)
+        elif scope.arguments is not None and any(p.kind == POSITIONAL for p in word.parts):
+            found.extend(_filled(word, scope.arguments, scope.zero))
+        else:
+            found.append(word)
+    return found
+
+
+def _filled(word: Word, arguments: list[Word], zero: Word | None) -> list[Word]:
+    if len(word.parts) == 1:
+        part = word.parts[0]
+        values = _values(part, arguments, zero)
+        if values is None:
+            return [word]
+        if part.quoted:
+            if _all(part) == "*":
+                return [_glued(word, values)]
+            if not values and not _all(part):
+                return [Word("", word.start, word.end, True)]
+            return [Word(v.text, word.start, word.end, True, v.parts) for v in values]
+        found: list[Word] = []
+        for value in values:
+            if value.text is None or not _SPLITS.isdisjoint(value.text.replace(" ", "")):
+                return [word]
+            found += [Word(t, word.start, word.end, False) for t in value.text.split()]
+        return found
+    parts: list[Part] = []
+    for part in word.parts:
+        if part.kind != POSITIONAL:
+            parts.append(part)
+            continue
+        values = _values(part, arguments, zero)
+        if values is None or (_all(part) and len(values) > 1):
+            return [word]
+        for value in values:
+            if value.text is None:
+                parts += value.parts
+            elif not part.quoted and not _SPLITS.isdisjoint(value.text):
+                return [word]
+            else:
+                parts.append(Part(TEXT, value.text, part.start, part.end, True))
+    return [_made(word, parts)]
+
+
+def _glued(word: Word, values: list[Word]) -> Word:
+    parts: list[Part] = []
+    for index, value in enumerate(values):
+        if index:
+            parts.append(Part(TEXT, " ", word.start, word.end, True))
+        if value.text is None:
+            parts += value.parts
+        else:
+            parts.append(Part(TEXT, value.text, word.start, word.end, True))
+    return _made(word, parts)
+
+
+def _made(word: Word, parts: list[Part]) -> Word:
+    if all(part.kind == TEXT for part in parts):
+        return Word("".join([part.text for part in parts]), word.start, word.end, True)
+    return Word(None, word.start, word.end, True, tuple(parts))
+
+
+def _all(part: Part) -> str:
+    """"@" or "*" when the part stands for all arguments."""
+    bare = part.text.removeprefix("$").strip("{}")
+    return bare[:1] if bare[:1] in {"@", "*"} else ""
+
+
+def _values(part: Part, arguments: list[Word], zero: Word | None) -> list[Word] | None:
+    """What a part stands for; None when it isn't one of the simple forms."""
+    if part.kind != POSITIONAL:
+        return None
+    bare = part.text.removeprefix("$")
+    if bare[:1] == "{":
+        bare = bare[1:-1]
+    if bare in {"@", "*"}:
+        return arguments
+    if bare[:2] in {"@:", "*:"} and bare[2:].isdecimal() and int(bare[2:]) > 0:
+        return arguments[int(bare[2:]) - 1 :]
+    if bare == "0":
+        return [zero] if zero is not None else None
+    if not bare.isdecimal() or len(bare) > 4:
+        return None
+    if any(argument.text is None and argument.many for argument in arguments[: int(bare)]):
+        return None
+    return arguments[int(bare) - 1 : int(bare)]

@@ -1,0 +1,190 @@
+"""Shells, and the builtins that run a text later: what they are given to read."""
+
+from barry_cli.policy.ruling.programs.call import Call, Run, Script, Unknown, joined, known
+from barry_cli.policy.ruling.programs.feeds import HIDDEN, SHOWN, Fed, fed, is_input, of_file
+from barry_cli.policy.ruling.shell.nodes import Word
+
+SHELLS = frozenset(
+    "bash sh dash zsh ksh ksh93 mksh ash rbash fish yash csh tcsh elvish nu xonsh pwsh".split()
+)
+
+Inner = Run | Script | Unknown
+
+# Long options behind one dash: bash takes them so too.
+_LONG = frozenset(
+    "norc noprofile login posix rcfile init-file verbose version help debugger noediting"
+    " restricted dump-strings dump-po-strings protected wordexp pretty-print".split()
+)
+_VALUED = frozenset(("rcfile", "init-file"))
+_SHOWING = frozenset(("version", "help"))
+
+
+def shell(call: Call) -> list[Inner]:
+    """bash and others: `-c TEXT`, a file, or what comes in."""
+    words = call.words
+    found: list[Inner] = []
+    at, count = 1, len(words)
+    text_given = from_input = silent = doubtful = False
+    while at < count:
+        word = words[at]
+        head = word.text if word.text is not None else word.prefix
+        if head == "" and word.text is None and word.many:
+            doubtful = True  # options, or the file
+            break
+        if head in {"-", "--"} or head[:1] not in {"-", "+"}:
+            at += head in {"-", "--"}
+            break
+        at += 1
+        long = head[2:] if head[:2] == "--" else head[1:] if head[1:] in _LONG else ""
+        if long in _SHOWING:
+            return []
+        if long in {"command", "commands"}:
+            text_given = True
+            continue
+        if long in _VALUED and at < count:
+            found += _script(of_file(words[at], call), call, [])
+            at += 1
+            continue
+        if long:
+            continue
+        for letter in head[1:]:
+            if letter == "c":
+                text_given = text_given or head[0] == "-"
+            elif letter == "s":
+                from_input = True
+            elif letter == "n":
+                silent = head[0] == "-"
+            elif letter in "oO":
+                at += 1
+    if silent:
+        return []
+    rest = words[at:]
+    if text_given:
+        if rest:
+            script = Script(joined(rest[:1]), rest[:1], portable=call.name != "bash")
+            script.arguments = rest[2:]
+            script.zero = rest[1] if len(rest) > 1 else known(call.name, words[0])
+            found.append(script)
+    elif from_input or not rest:
+        found += _script(fed(call), call, rest)
+    elif doubtful and len(rest) > 1 and rest[1].text is not None:
+        script = Script(rest[1].text, rest[1:2], portable=True)
+        script.lenient = True
+        found.append(script)
+    else:
+        found += _script(of_file(rest[0], call), call, rest[1:])
+    return found
+
+
+def _script(source: Fed, call: Call, arguments: list[Word]) -> list[Inner]:
+    if source.kind == HIDDEN:
+        return [Unknown("a shell reads commands that the line doesn't show", call.words)]
+    if source.kind != SHOWN or not source.words:
+        return []
+    scripts: list[Inner] = []
+    pieces = [source.words] if len(source.words) == 1 else [source.words, *([w] for w in source.words)]
+    for index, words in enumerate(pieces):
+        script = Script("".join([word.text or "" for word in words]), words, call.name != "bash")
+        script.place = source.place
+        script.arguments = arguments
+        script.lenient = index > 0  # each piece alone too: which of them are printed is unknown
+        scripts.append(script)
+    return scripts
+
+
+def input_script(call: Call) -> list[Inner]:
+    """A program that hands its input to a shell."""
+    return _script(fed(call), call, [])
+
+
+def _inherited(text: str | None, words: list[Word], call: Call) -> Script:
+    script = Script(text, words, call.scope.portable)
+    script.inherits = True
+    return script
+
+
+def _without_dashes(call: Call) -> list[Word]:
+    words = call.words[1:]
+    return words[1:] if words and words[0].text == "--" else words
+
+
+def evaluated(call: Call) -> list[Inner]:
+    """eval: all words joined."""
+    words = _without_dashes(call)
+    return [_inherited(joined(words), words, call)] if words else []
+
+
+def sourced(call: Call) -> list[Inner]:
+    """source and `.`: a file's content is not looked at, what the line shows is."""
+    words = _without_dashes(call)
+    if not words:
+        return []
+    if not is_input(words[0].text) and not words[0].parts and "/fd/" not in (words[0].text or ""):
+        return []
+    scripts = _script(of_file(words[0], call), call, words[1:])
+    for script in scripts:
+        if isinstance(script, Script):
+            script.portable = call.scope.portable
+    return scripts
+
+
+def trapped(call: Call) -> list[Inner]:
+    """trap: the first word is run on a signal, unless it takes a trap back or shows it."""
+    words = call.words[1:]
+    while words and words[0].text in {"-p", "-l", "-P", "--"}:
+        if words[0].text != "--":
+            return []
+        words = words[1:]
+    if len(words) < 2 or words[0].text in {"-", ""} or (words[0].text or "").isdecimal():
+        return []
+    return [_inherited(joined(words[:1]), words[:1], call)]
+
+
+def aliased(call: Call) -> list[Inner]:
+    """alias: a definition runs nothing, unless the line has aliases expanded."""
+    if not call.scope.aliases:
+        return []
+    found: list[Inner] = []
+    for word in call.words[1:]:
+        _, equal, text = (joined([word], lenient=True) or "").partition("=")
+        if equal:
+            script = _inherited(f"{text} \ue000", [word], call)
+            script.lenient = True
+            found.append(script)
+    return found
+
+
+def called_back(call: Call) -> list[Inner]:
+    """mapfile, complete and compgen: -C gives a command."""
+    words = call.words
+    for at in range(1, len(words) - 1):
+        text = words[at].text
+        if text is not None and text[:1] == "-" and text[-1] == "C":
+            return [_inherited(joined(words[at + 1 : at + 2]), words[at + 1 : at + 2], call)]
+    return []
+
+
+def scheduled(call: Call) -> list[Inner]:
+    """at and batch: their input is run later."""
+    for word in call.words[1:]:
+        text = word.text or ""
+        if text[:1] == "-" and not {"f", "l", "r", "d", "c", "V"}.isdisjoint(text[1:]):
+            return []
+    return input_script(call)
+
+
+def scheduled_lines(call: Call) -> list[Inner]:
+    """crontab: each line of its input is five fields and a command."""
+    if len(call.words) > 1 and call.words[-1].text != "-":
+        return []
+    source = fed(call)
+    found: list[Inner] = []
+    for word in source.words if source.kind == SHOWN else []:
+        for line in (word.text or "").split("\n"):
+            fields = line.split(None, 5)
+            if len(fields) == 6 and fields[0][:1] != "#":
+                script = Script(fields[5], [word])
+                script.place = source.place
+                script.lenient = True
+                found.append(script)
+    return found

@@ -1,0 +1,220 @@
+"""The walk: from a reading to every call in it, and to all that those run in turn."""
+
+from barry_cli.policy.ruling.programs import repeated, shells, special
+from barry_cli.policy.ruling.programs.call import (
+    DEEPEST,
+    HEAVIEST,
+    HOLE,
+    LONGEST,
+    MOST,
+    Call,
+    Found,
+    Place,
+    Run,
+    Scope,
+    Script,
+)
+from barry_cli.policy.ruling.programs.chains import key
+from barry_cli.policy.ruling.programs.code import LANGUAGES, coded, language
+from barry_cli.policy.ruling.programs.git import dashed, git
+from barry_cli.policy.ruling.programs.positional import (
+    moves_arguments,
+    resolved,
+    uses_arguments,
+)
+from barry_cli.policy.ruling.programs.shells import SHELLS, Inner
+from barry_cli.policy.ruling.programs.wrapped import HELPERS, HOLDERS, helping_script, wrapped, wrapper_of
+from barry_cli.policy.ruling.programs.wrappers import ALIASES, WRAPPERS
+from barry_cli.policy.ruling.shell.nodes import Command, Reading
+from barry_cli.policy.ruling.shell.reading import read
+
+_SPECIAL = {
+    ".": shells.sourced,
+    "alias": shells.aliased,
+    "at": shells.scheduled,
+    "batch": shells.scheduled,
+    "compgen": shells.called_back,
+    "complete": shells.called_back,
+    "crontab": shells.scheduled_lines,
+    "ed": special.editor,
+    "env": special.env,
+    "eval": shells.evaluated,
+    "fd": repeated.fd,
+    "find": repeated.find,
+    "flock": special.locked,
+    "gdb": special.debugger,
+    "git": git,
+    "mapfile": shells.called_back,
+    "parallel": repeated.parallel,
+    "readarray": shells.called_back,
+    "runuser": special.switched,
+    "scp": special.ssh_copies,
+    "screen": special.screen,
+    "script": special.recorded,
+    "sed": special.sed,
+    "sftp": special.ssh_copies,
+    "source": shells.sourced,
+    "ssh": special.ssh,
+    "su": special.switched,
+    "tar": special.archived,
+    "tmux": special.tmux,
+    "trap": shells.trapped,
+    "vim": special.editor,
+    "xargs": repeated.xargs,
+    **dict.fromkeys(SHELLS, shells.shell),
+    **dict.fromkeys(LANGUAGES, coded),
+}
+_KNOWN = frozenset((*_SPECIAL, *WRAPPERS, *HOLDERS, *ALIASES))
+
+
+def walk(reading: Reading) -> Found:
+    """Every call of the line. Never raises."""
+    found = Found(reading.text)
+    if reading.unparseable:
+        found.fail(reading.unparseable, (0, len(reading.text)))
+    scope = Scope(Place(reading.text, 0, 0, len(reading.text)))
+    scope.aliases = "expand_aliases" in reading.text
+    _commands(reading.commands, scope, found)
+    return found
+
+
+def _commands(commands: list[Command], scope: Scope, found: Found) -> None:
+    bodies: dict[str, list[Command]] = {}
+    for command in commands:
+        if command.group is not None and command.in_function:
+            bodies.setdefault(command.function, []).append(command)
+    later = {name: body for name, body in bodies.items() if uses_arguments(body)}
+    if later:
+        scope.bodies = {**scope.bodies, **later}
+    called: set[str] = set()
+    for command in commands:
+        if later and command.group is not None and command.function in later:
+            continue
+        _command(command, scope, found, called)
+    for name, body in later.items():
+        if name not in called:  # it may be called by what this line doesn't show
+            _body(body, scope, None, found, called)
+
+
+def _command(command: Command, scope: Scope, found: Found, called: set[str]) -> None:
+    words = command.words
+    if scope.arguments is not None or scope.holes:
+        words = resolved(words, scope)
+    if not words:
+        return
+    call = Call(words, command, scope, scope.host)
+    for assignment in command.assignments:
+        if assignment.name in HELPERS and assignment.value is not None:
+            _inner([helping_script(assignment.value)], call, found)
+    _call(call, found, called)
+
+
+def _call(call: Call, found: Found, called: set[str]) -> None:
+    if len(found.calls) >= MOST:
+        found.fail("the line runs too many commands", (call.start, call.end))
+        return
+    found.calls.append(call)
+    name = call.name
+    if not name and call.words[0].text is None:
+        found.fail("the name of a program can't be known", call.scope.place.span(call.words[0].start, call.words[0].end))
+        return
+    body = call.scope.bodies.get(name)
+    if body is not None and call.words[0].text == name:
+        called.add(name)
+        if call.depth < LONGEST:
+            _body(body, call.scope, call, found, called)
+    if name in _KNOWN or name[:4] == "git-" or name[-1:].isdigit():
+        if call.depth >= LONGEST:
+            found.fail("commands run commands too deep", (call.start, call.end))
+            return
+        _inner(_ran_by(call), call, found, called)
+
+
+def _body(
+    body: list[Command], scope: Scope, call: Call | None, found: Found, called: set[str]
+) -> None:
+    """A function's body, with the arguments of the call, or with unknown ones."""
+    inner = Scope(scope.place)
+    inner.depth = scope.depth
+    inner.holes = scope.holes
+    inner.portable = scope.portable
+    inner.aliases = scope.aliases
+    inner.bodies = scope.bodies
+    inner.host = scope.host
+    if call is not None:
+        reading = Reading("")
+        reading.commands = body
+        if not moves_arguments(reading):
+            inner.arguments = call.words[1:]
+            inner.zero = scope.zero
+        inner.host = call
+    for command in body:
+        _command(command, inner, found, called)
+
+
+def _ran_by(call: Call) -> list[Inner]:
+    """What the call runs in turn."""
+    name = key(call.name)
+    handler = _SPECIAL.get(name)
+    if handler is not None:
+        return handler(call)
+    if language(call.name):
+        return coded(call)
+    if name[:4] == "git-":
+        return dashed(call)
+    entry, at = wrapper_of(call)
+    if not entry:
+        return []
+    if "entrypoint:" in entry:
+        return special.contained(call, entry, at)
+    if entry == WRAPPERS["nix shell"]:
+        return special.nixed(call, at)
+    return wrapped(call, entry, at)
+
+
+def _inner(inner: list[Inner], call: Call, found: Found, called: set[str] | None = None) -> None:
+    called = set() if called is None else called
+    for item in inner:
+        if isinstance(item, Run):
+            _call(Call(item.words, call.command, call.scope, call), found, called)
+        elif isinstance(item, Script):
+            _script(item, call, found)
+        else:
+            words = item.words or call.words
+            found.fail(item.why, call.scope.place.span(words[0].start, words[-1].end))
+
+
+def _script(script: Script, call: Call, found: Found) -> None:
+    """Read a text that the call runs."""
+    place = script.place or call.scope.place
+    words = script.words or call.words
+    start = min(word.start for word in words)
+    end = max(word.end for word in words)
+    text = script.text
+    if text is None:
+        if not script.lenient:
+            found.fail("the text of a command can't be known", place.span(start, end))
+        return
+    found.bytes += len(text)
+    if call.scope.depth >= DEEPEST or found.bytes > HEAVIEST:
+        found.fail("commands stand in commands too deep", place.span(start, end))
+        return
+    reading = read(text, script.portable)
+    if reading.unparseable:
+        if script.lenient:
+            return
+        found.fail(reading.unparseable, place.span(start, end))
+    scope = Scope(place.inner(text, start, end))
+    scope.depth = call.scope.depth + 1
+    scope.portable = script.portable
+    scope.host = call
+    scope.aliases = call.scope.aliases
+    scope.holes = HOLE in text
+    if script.inherits:
+        scope.arguments, scope.zero = call.scope.arguments, call.scope.zero
+        scope.bodies = call.scope.bodies
+    else:
+        scope.arguments, scope.zero = script.arguments, script.zero
+    if scope.arguments is not None and moves_arguments(reading):
+        scope.arguments = None
+    _commands(reading.commands, scope, found)

@@ -1,0 +1,344 @@
+"""Compound commands, and the reader of a whole text."""
+
+from barry_cli.policy.ruling.shell.lists import OPENERS, UNEXPECTED, Lists
+from barry_cli.policy.ruling.shell.nodes import Command, Group, Part, Word
+from barry_cli.policy.ruling.shell.source import BREAKS, Unreadable, place
+from barry_cli.policy.ruling.shell.words import ARGUMENT
+
+_BODIES = OPENERS - {"function", "coproc"}
+
+
+class Reader(Lists):
+    """Reads a whole text. What it finds is in its reading, also when it raises Unreadable."""
+
+    __slots__ = ()
+
+    def all(self) -> None:
+        """Read the text to its end."""
+        self.loose = False
+        if self.commands_until(False) != "":
+            raise Unreadable(UNEXPECTED)
+        if self.pending:
+            self.i = self.n
+            self.newline()
+
+    # substitutions
+
+    def inner(self, kind: str) -> None:
+        self.enter()
+        keep = self.pending, self.group
+        self.pending, self.group = [], Group(kind, self.group)
+        self.substitutions += 1
+        if self.commands_until(False) != ")" or self.pending:
+            raise Unreadable("a substitution that is not closed")
+        self.substitutions -= 1
+        self.pending, self.group = keep
+        self.i += 1
+        self.loose = False
+        self.depth -= 1
+
+    def apart(self, text: str) -> "Reader":
+        """A reader of another text, which adds to the same reading."""
+        self.fuel -= len(text)
+        if self.fuel < 0:
+            raise Unreadable("nested too deep")
+        reader = Reader(text, self.reading, self.portable)
+        reader.fuel = self.fuel
+        reader.words = self.words
+        reader.depth = self.depth
+        reader.group = self.group
+        reader.enter()
+        return reader
+
+    def nested(self, text: str, kind: str) -> None:
+        reader = self.apart(text)
+        reader.group = Group(kind, self.group)
+        reader.all()
+        self.fuel = reader.fuel
+        self.words = reader.words
+
+    def settle(self, commands: int, redirects: int, start: int, end: int, exact: bool) -> None:
+        place(self.commands[commands:], self.redirects[redirects:], start, end, exact)
+
+    def expand_apart(self, text: str, at: int, end: int, out: list[Part]) -> None:
+        commands, redirects = len(self.commands), len(self.redirects)
+        reader = self.apart(text)
+        if reader.expanding(0, reader.n, "", out) != reader.n:
+            raise Unreadable("an expansion that a here-document doesn't close")
+        self.fuel = reader.fuel
+        self.words = reader.words
+        self.settle(commands, redirects, at, end, False)
+        for part in out:
+            part.start, part.end = at, end
+
+    # compound commands
+
+    def compound(self, key: str, sources: tuple[Command, ...]) -> None:
+        self.enter()
+        outer = self.group
+        self.group = group = Group(key, outer)
+        group.piped_from = sources
+        if key == "(":
+            self.parenthesized(group)
+        else:
+            self.i = self.key_end
+        if key == "{":
+            self.expect("}")
+        elif key == "if":
+            self.branches()
+        elif key in ("while", "until"):
+            self.expect("do")
+            self.expect("done")
+        elif key in ("for", "select"):
+            self.loop(key)
+        elif key == "case":
+            self.case()
+        elif key == "[[":
+            self.condition()
+        elif key == "function":
+            self.function()
+        elif key == "coproc":
+            self.coprocess(group)
+        self.group = outer
+        self.depth -= 1
+        if key != "function" and key != "coproc":
+            self.tail(group)
+
+    def tail(self, group: Group) -> None:
+        """The redirections behind a compound command."""
+        s = self.s
+        self.loose = True
+        while True:
+            self.blank()
+            i = j = self.i
+            if i >= self.n:
+                return
+            if s[i] in "<>&":
+                if not self.redirects_at(i):
+                    return
+                self.redirect(group.redirects, None, i)
+                if s[i] == "&" and self.portable:
+                    self.final()
+            elif s[i] in "0123456789{":
+                pieces = self.pieces(0)
+                j, self.i = self.i, i
+                if j >= self.n or s[j] not in "<>":
+                    return
+                self.i = j
+                if not self.number(pieces):
+                    raise Unreadable(UNEXPECTED)
+                self.redirect(group.redirects, s[i:j].replace("\\\n", ""), i)
+            else:
+                return
+            self.loose = False
+
+    def parenthesized(self, group: Group) -> None:
+        """( list ) or (( expression ))."""
+        i = self.i
+        j = self.skip(i + 1)
+        if self.s.startswith("(", j):
+            commands, redirects = len(self.commands), len(self.redirects)
+            if self.portable:
+                raise Unreadable("(( that another shell reads differently")
+            group.kind = "(("
+            inner, outer = self.arithmetic(j + 1, False)
+            if outer >= 0:
+                self.i = outer + 1
+                return
+            self.forget(commands, redirects)
+            group.kind = "("
+        self.i = i + 1
+        if self.commands_until() != ")":
+            raise Unreadable(UNEXPECTED)
+        self.i += 1
+
+    def branches(self) -> None:
+        """if, from behind the word."""
+        self.expect("then")
+        while True:
+            word = self.commands_until()
+            self.i = self.key_end
+            if word == "fi":
+                return
+            if word == "else":
+                self.expect("fi")
+                return
+            if word != "elif":
+                raise Unreadable(UNEXPECTED)
+            self.expect("then")
+
+    def loop(self, key: str) -> None:
+        """For and select, from behind the word."""
+        s = self.s
+        self.blank()
+        j = self.skip(self.i + 1)
+        if key == "for" and s.startswith("(", self.i) and s.startswith("(", j):
+            inner, outer = self.arithmetic(j + 1, False)
+            if outer < 0 or s[j + 1 : inner].count(";") != 2:
+                raise Unreadable(UNEXPECTED)
+            self.i = outer + 1
+            self.blank()
+            if s.startswith(";", self.i):
+                self.i += 1
+            self.gap()
+            self.turns(True)
+            return
+        self.operand_word()
+        self.blank()
+        at = self.i
+        if s.startswith(";", at):
+            self.i += 1
+            self.gap()
+            self.turns(True)
+            return
+        self.gap()
+        if self.key() == "in":
+            self.i = self.key_end
+            self.choices()
+            self.turns(True)
+        else:
+            self.turns(self.i > at)
+
+    def operand_word(self) -> None:
+        """A word that matters only for the commands in it."""
+        pieces = self.pieces(0)
+        if not pieces or self.number(pieces):
+            raise Unreadable(UNEXPECTED)
+
+    def choices(self) -> None:
+        """The words behind `in`, and what ends them."""
+        s = self.s
+        words: list[Word] = []
+        while True:
+            self.blank()
+            i = self.i
+            c = s[i : i + 1]
+            if c == ";":
+                self.i += 1
+                break
+            if c == "\n":
+                break
+            pieces = self.pieces(ARGUMENT)
+            if not pieces or self.number(pieces):
+                raise Unreadable(UNEXPECTED)
+            self.finish(pieces, i, words, ARGUMENT)
+        self.gap()
+
+    def turns(self, braces: bool) -> None:
+        """The body of a loop: do .. done, or { .. } where `braces`."""
+        key = self.key()
+        self.i = self.key_end
+        if key == "do":
+            self.expect("done")
+        elif key == "{" and braces:
+            self.expect("}")
+        else:
+            raise Unreadable(UNEXPECTED)
+
+    def case(self) -> None:
+        """case, from behind the word."""
+        s = self.s
+        self.blank()
+        self.operand_word()
+        self.gap()
+        if self.key() != "in":
+            raise Unreadable(UNEXPECTED)
+        self.i = self.key_end
+        while True:
+            self.gap()
+            if s.startswith("(", self.i):
+                self.i += 1
+            elif self.key() == "esac":
+                break
+            self.labels()
+            end = self.commands_until(False)
+            if end == "esac":
+                break
+            i = self.i
+            j = self.skip(i + 1)
+            if end != ";" or s[j : j + 1] not in (";", "&"):
+                raise Unreadable(UNEXPECTED)
+            after = self.skip(j + 1)
+            self.i = after + 1 if s[j] == ";" and s.startswith("&", after) else j + 1
+        self.i = self.key_end
+
+    def labels(self) -> None:
+        """The patterns of a case up to past their parenthesis."""
+        s = self.s
+        while True:
+            self.blank()
+            self.operand_word()
+            self.blank()
+            c = s[self.i : self.i + 1]
+            self.i += 1
+            if c == ")":
+                return
+            if c != "|":
+                raise Unreadable(UNEXPECTED)
+
+    # functions and coprocesses
+
+    def function(self) -> None:
+        """function, from behind the word."""
+        s = self.s
+        self.blank()
+        at = self.i
+        self.operand_word()
+        name = s[at : self.i]
+        self.blank()
+        i = self.i
+        if s.startswith("(", i):
+            self.i += 1
+            self.blank()
+            self.i = self.i + 1 if s.startswith(")", self.i) else i
+        if not s.startswith("(", self.i):
+            self.gap()
+        self.definition(name)
+
+    def definition(self, name: str) -> None:
+        key = self.key()
+        if key not in _BODIES and not (key == "" and self.s.startswith("(", self.i)):
+            raise Unreadable(UNEXPECTED)
+        self.enter()
+        outer = self.group
+        self.group = Group("function", outer)
+        self.group.name = name
+        self.compound(key or "(", ())
+        self.group = outer
+        self.depth -= 1
+
+    def coprocess(self, group: Group) -> None:
+        """coproc, from behind the word."""
+        s = self.s
+        self.blank()
+        key = self.key()
+        if key == "" and self.i < self.n and s[self.i] not in BREAKS:
+            self.named(group)
+            key = self.key()
+        if self.i >= self.n:
+            raise Unreadable(UNEXPECTED)
+        if key == "time":
+            key = ""
+        if key and key not in _BODIES:
+            raise Unreadable(UNEXPECTED)
+        self.command(key, ())
+
+    def named(self, group: Group) -> None:
+        """Take the word at `self.i` when it names the coprocess: a compound command follows."""
+        s = self.s
+        at = self.i
+        commands, redirects = len(self.commands), len(self.redirects)
+        self.pieces(0)
+        end = self.i
+        self.fuel -= end - at
+        if self.fuel < 0:
+            raise Unreadable("nested too deep")
+        self.blank()
+        key = self.key()
+        if key in _BODIES or s.startswith("(", self.i):
+            group.name = s[at:end]
+            return
+        if key and key != "time":
+            raise Unreadable(UNEXPECTED)
+        self.forget(commands, redirects)
+        self.i = at

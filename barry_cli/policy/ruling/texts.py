@@ -1,0 +1,157 @@
+"""The files that text programs read and write by options and scripts of their own."""
+
+from barry_cli.policy.ruling import scripts
+from barry_cli.policy.ruling.file_use import READ, WRITE, FileUse, code_use, named
+from barry_cli.policy.ruling.operands import after, known, take_apart
+from barry_cli.policy.ruling.shell.reading import Word
+
+
+def sed(name: str, words: list[Word]) -> list[FileUse]:
+    given = frozenset("-e -f -l --expression --file --line-length".split())
+    taken = take_apart(words, given)
+    operands = taken.operands
+    texts = taken.values("-e", "--expression")
+    files = taken.values("-f", "--file")
+    if not texts and not files:
+        texts, operands = operands[:1], operands[1:]
+    found = [FileUse(READ, word, "sed -f") for word in files]
+    for text in texts:
+        for path, writes in scripts.sed_files(known(text)):
+            kind = WRITE if writes else READ
+            found.append(FileUse(kind, named(path, text), f"sed {'w' if writes else 'r'}"))
+    back = any(_is_in_place(word) for word in _options(words, "ef"))
+    found.extend(
+        FileUse(WRITE if back else READ, word, "sed -i" if back else "sed") for word in operands
+    )
+    return found
+
+
+def _options(words: list[Word], ends: str) -> list[str]:
+    """The words that hold options, each cut off before a letter that takes the rest."""
+    found = []
+    for word in words:
+        start = word.prefix
+        if start == "--":
+            break
+        if start[:2] == "--":
+            found.append(start)
+        elif start[:1] == "-":
+            for index, letter in enumerate(start[1:], 1):
+                if letter in ends:
+                    start = start[:index]
+                    break
+            found.append(start)
+    return found
+
+
+def _is_in_place(option: str) -> bool:
+    if option[:2] == "--":
+        name = option.partition("=")[0]
+        return len(name) > 3 and "--in-place".startswith(name)
+    return "i" in option
+
+
+def awk(name: str, words: list[Word]) -> list[FileUse]:
+    given = frozenset(
+        "-f -v -F -i -l -e --file --assign --field-separator --include --source".split()
+    )
+    taken = take_apart(words, given)
+    operands = taken.operands
+    files = taken.values("-f", "--file")
+    texts = taken.values("-e", "--source")
+    back = any(value.text == "inplace" for value in taken.values("-i", "--include"))
+    if not files and not texts:
+        texts, operands = operands[:1], operands[1:]
+    found = [FileUse(READ, word, f"{name} -f") for word in files]
+    for text in texts:
+        for path, writes in scripts.awk_files(known(text)):
+            found.append(FileUse(WRITE if writes else READ, named(path, text), f"{name} program"))
+    reason = f"{name} -i inplace" if back else name
+    for word in operands:
+        if "=" not in known(word).partition("/")[0]:
+            found.append(FileUse(WRITE if back else READ, word, reason))
+    return found
+
+
+def perl(name: str, words: list[Word]) -> list[FileUse]:
+    """Options of perl and ruby: letters run together until one takes the rest."""
+    operands: list[Word] = []
+    found: list[FileUse] = []
+    back = code = False
+    index = 0
+    while index < len(words):
+        word = words[index]
+        index += 1
+        start = word.prefix
+        if start[:1] != "-" or start == "-" or operands:
+            operands.append(word)
+            continue
+        if start == "--":
+            operands.extend(words[index:])
+            break
+        place, taker = _perl_letters(start)
+        back = back or place
+        if taker in {"e", "E"}:
+            code = True
+            attached = start.index(taker) + 1 < len(start) or word.text is None
+            if attached or index < len(words):
+                found.append(
+                    code_use(
+                        after(word, start.index(taker) + 1) if attached else words[index], name
+                    )
+                )
+            index += 0 if attached else 1
+        elif taker and start[-1:] == taker:
+            index += taker in "IrC"
+    if not code and operands:
+        found.append(FileUse(READ, operands[0], name))
+        operands = operands[1:]
+    reason = f"{name} -i" if back else name
+    found.extend(FileUse(WRITE if back else READ, word, reason) for word in operands)
+    return found
+
+
+def _perl_letters(start: str) -> tuple[bool, str]:
+    """Is `i` among them, and which letter takes the rest of the word or the next one?"""
+    for letter in start[1:]:
+        if letter == "i":
+            return True, ""
+        if letter in "eEIMmFxrC":
+            return False, letter
+    return False, ""
+
+
+def dd(name: str, words: list[Word]) -> list[FileUse]:
+    found = []
+    for word in words:
+        if word.prefix[:3] == "of=":
+            found.append(FileUse(WRITE, after(word, 3), "dd of="))
+        elif word.prefix[:3] == "if=":
+            found.append(FileUse(READ, after(word, 3), "dd if="))
+    return found
+
+
+def patch(name: str, words: list[Word]) -> list[FileUse]:
+    given = frozenset(
+        """-i -o -d -p -F -r -B -D -g -V -Y -z --input --output --directory --strip --fuzz
+        --reject-file --prefix --suffix --get --ifdef --basename-prefix --version-control""".split()
+    )
+    taken = take_apart(words, given)
+    if taken.has("--dry-run", "-C", "--version", "-v", "--help"):
+        return []
+    found = [FileUse(READ, word, "patch -i") for word in taken.values("-i", "--input")]
+    found.extend(FileUse(READ, word, "patch") for word in taken.operands[1:2])
+    out = taken.values("-o", "--output")
+    folders = taken.values("-d", "--directory")
+    target = out[-1] if out else taken.operands[0] if taken.operands else None
+    use = FileUse(WRITE, target, "patch")
+    use.folder = folders[-1] if folders and not out else None
+    return [use, *found]
+
+
+def edit(name: str, words: list[Word]) -> list[FileUse]:
+    taken = take_apart(words, frozenset("-c -S -u --cmd -s -i -p -T -U".split()))
+    if taken.has("--version", "--help", "-R"):
+        return [FileUse(READ, word, name) for word in taken.operands]
+    operands = [word for word in taken.operands if word.prefix[:1] != "+"]
+    return [FileUse(WRITE, word, name) for word in operands]

@@ -1,0 +1,212 @@
+"""Which files a program's words say that it reads and writes."""
+
+from barry_cli.policy.ruling import archives, downloads, git_files, texts
+from barry_cli.policy.ruling.file_use import CHANGE, READ, WRITE, FileUse
+from barry_cli.policy.ruling.operands import HOLE, after, known, take_apart
+from barry_cli.policy.ruling.roles import role
+from barry_cli.policy.ruling.shell.reading import PROCESS_OUT, Word
+
+STREAMS = (
+    "/dev/null",
+    "/dev/std",
+    "/dev/fd/",
+    "/dev/tty",
+    "/dev/zero",
+    "/dev/full",
+    "/proc/self/fd/",
+)
+GLUE = frozenset(" \t\n")
+
+
+MARKS = frozenset(":<>/@=^!+r")
+
+_tables: dict[str, tuple[str, frozenset[str], dict[str, str]]] = {}
+
+
+def uses(name: str, words: list[Word]) -> list[FileUse]:
+    """What the program `name` does to files, from `words`, those behind its own name."""
+    spec = role(name)
+    if spec == "words":
+        return []
+    special = _SPECIAL.get(spec.partition(" ")[0])
+    found = special(name, words) if special is not None else None
+    if found is None:
+        found = _listed(name, words, spec) if spec else _unlisted(name, words)
+    return [use for use in found if use.word is None or not _is_stream(use.word)]
+
+
+def _is_stream(word: Word) -> bool:
+    text = known(word)
+    if text == "-" or text.startswith(STREAMS):
+        return True
+    return any(part.kind == PROCESS_OUT for part in word.parts)
+
+
+def table(spec: str) -> tuple[str, frozenset[str], dict[str, str]]:
+    """A role taken apart: its kind, the options that take a value, and the mark of each option."""
+    found = _tables.get(spec)
+    if found is None:
+        shape, *rest = spec.split()
+        marks: dict[str, str] = {}
+        for item in rest:
+            marked = len(item) > 2 and item[-1] in MARKS
+            marks[item[:-1] if marked else item] = item[-1] if marked else ""
+        valued = frozenset(name for name, mark in marks.items() if mark in set(":<>/@=^"))
+        found = _tables[spec] = (shape, valued, marks)
+    return found
+
+
+def _listed(name: str, words: list[Word], spec: str) -> list[FileUse]:
+    shape, valued, marks = table(spec)
+    taken = take_apart(words, valued)
+    found: list[FileUse] = []
+    operands = taken.operands
+    target: Word | None = None
+    folder: Word | None = None
+    tree = shape in {"change", "move"}
+    back = False
+    for option in taken.options:
+        mark = marks.get(option.name, "")
+        if mark == "!":
+            return []
+        if mark == "r":
+            tree = True
+        if mark == "+":
+            back = True
+        if mark in {"=", "^"} and shape == "pattern":
+            shape = "read"
+        if option.value is None:
+            continue
+        if mark in {"<", "^"}:
+            found.append(FileUse(READ, option.value, f"{name} {option.name}"))
+        elif mark == ">":
+            found.append(FileUse(WRITE, option.value, f"{name} {option.name}"))
+        elif mark == "@":
+            target = option.value
+        elif mark == "/":
+            folder = option.value
+    if shape == "pattern":
+        operands = operands[1:]
+        shape = "change" if name in _PERMISSIONS else "read"
+    found.extend(_by_shape(shape, name, operands, target, back))
+    for use in found:
+        use.folder = folder
+        use.tree = tree and use.kind != WRITE
+    return found
+
+
+_PERMISSIONS = frozenset(("chmod", "chown", "chgrp", "chattr", "setfacl"))
+
+
+def _by_shape(
+    shape: str, name: str, operands: list[Word], target: Word | None, back: bool
+) -> list[FileUse]:
+    if shape == "read":
+        kind = WRITE if back else READ
+        return [FileUse(kind, word, f"{name} -i" if back else name) for word in operands]
+    if shape == "write":
+        return [FileUse(WRITE, word, name) for word in operands]
+    if shape == "change":
+        return [FileUse(CHANGE, word, name) for word in operands]
+    if shape == "second":
+        return [
+            FileUse(WRITE if index else READ, word, name) for index, word in enumerate(operands[:2])
+        ]
+    if shape in {"copy", "move"}:
+        return _copied(shape, name, operands, target)
+    if shape == "unpack":
+        found = [FileUse(READ, word, name) for word in operands[:1]]
+        return [*found, FileUse(WRITE, None, name)] if found else []
+    return []
+
+
+def _copied(shape: str, name: str, operands: list[Word], target: Word | None) -> list[FileUse]:
+    if target is None:
+        if not operands:
+            return []
+        if len(operands) == 1 and not operands[0].many:
+            if name != "ln":
+                return []
+            # The link is made here, under the name of what it leads to.
+            made = FileUse(WRITE, _last_name(operands[0]), name)
+            return [FileUse(READ, operands[0], name), made]
+        *operands, target = operands
+        operands = operands or [target]
+    if _is_remote(name, target):
+        return [FileUse(READ, word, name) for word in operands if not _is_remote(name, word)]
+    found: list[FileUse] = []
+    for word in operands:
+        if _is_remote(name, word):
+            continue
+        found.append(FileUse(READ, word, name))
+        if shape == "move":
+            found.append(FileUse(CHANGE, word, name))
+    found.insert(0, FileUse(WRITE, target, name))
+    for word in operands:
+        # Into a folder: under its own name there.
+        inner = FileUse(WRITE, _last_name(word), name)
+        inner.folder = target
+        inner.sure = False
+        found.append(inner)
+    return found
+
+
+def _is_remote(name: str, word: Word) -> bool:
+    if name not in {"scp", "rsync"}:
+        return False
+    text = known(word)
+    return "://" in text or ":" in text.partition("/")[0]
+
+
+def _last_name(word: Word) -> Word | None:
+    text = known(word).rstrip("/").rpartition("/")[2]
+    if not text or HOLE in text or text in {".", ".."}:
+        return None
+    return Word(text, word.start, word.end, word.quoted)
+
+
+def _unlisted(name: str, words: list[Word]) -> list[FileUse]:
+    """Nothing is known of the program: any word, or what stands behind its `=` or `@`, may be read."""
+    found: list[FileUse] = []
+    for word in words:
+        for each in _pieces(word):
+            use = FileUse(READ, each, name)
+            use.sure = False
+            found.append(use)
+    return found
+
+
+def _pieces(word: Word) -> list[Word]:
+    start = word.prefix
+    if not start:
+        return [word]
+    if GLUE & set(start):
+        return []
+    found = [] if start[:1] == "-" else [word]
+    at = start.find("=")
+    if at > 0:
+        found.append(after(word, at + 1))
+    if start[:1] == "@":
+        found.append(after(word, 1))
+    if start[:1] == "-" != start[1:2] and at < 0 and len(start) > 2:
+        found.append(after(word, 2))
+    return found
+
+
+_SPECIAL = {
+    "curl": downloads.curl,
+    "wget": downloads.wget,
+    "dd": texts.dd,
+    "sed": texts.sed,
+    "awk": texts.awk,
+    "perl": texts.perl,
+    "tar": archives.tar,
+    "patch": texts.patch,
+    "git": git_files.git,
+    "find": archives.find,
+    "split": archives.split,
+    "csplit": archives.csplit,
+    "shell": archives.shell,
+    "script": archives.script,
+    "edit": texts.edit,
+}
