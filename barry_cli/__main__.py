@@ -30,6 +30,16 @@ def _run() -> int:
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]) and _version():
         return 0
+    if arguments[:1] == ["hook"]:
+        from barry_cli.hook.run import main as rule
+
+        rule(arguments[1:])  # it ends the process
+    if arguments[:2] == ["bound", "check"]:
+        from barry_cli.policy.door import check
+
+        code = check(arguments[2:])
+        if code is not None:
+            return code
     from barry_cli.cli.app import run
 
     return run(arguments)
@@ -52,7 +62,7 @@ def _not_whole(error: ImportError) -> int:
         f"error: this installation of Barry is not whole: {error}\n"
         "hint: install it again, with what it depends on\n"
     )
-    return 125
+    return 2 if sys.argv[1:2] == ["hook"] else 125  # what can't rule refuses the call
 
 
 if __name__ == "__main__":

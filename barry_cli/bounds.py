@@ -6,6 +6,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from barry_cli.policy.aliases import bound_with_ids as bound_with_ids
     from barry_cli.policy.aliases import trait_with_ids as trait_with_ids
+    from barry_cli.policy.classify import BashClassification as BashClassification
+    from barry_cli.policy.classify import classify_bash_command as classify_bash_command
+    from barry_cli.policy.classify import is_bash_denied as is_bash_denied
+    from barry_cli.policy.classify import is_program_denied as is_program_denied
+    from barry_cli.policy.commands import FileWriteFinding as FileWriteFinding
+    from barry_cli.policy.commands import classify_file_write as classify_file_write
+    from barry_cli.policy.commands import classify_network_actions as classify_network_actions
+    from barry_cli.policy.commands import (
+        extract_domains_from_command as extract_domains_from_command,
+    )
+    from barry_cli.policy.commands import is_domain_denied as is_domain_denied
+    from barry_cli.policy.commands import is_file_allowed as is_file_allowed
+    from barry_cli.policy.commands import is_file_denied as is_file_denied
+    from barry_cli.policy.commands import is_network_action_denied as is_network_action_denied
+    from barry_cli.policy.guards import BoundGuardTool as BoundGuardTool
+    from barry_cli.policy.guards import apply_bound_guards as apply_bound_guards
     from barry_cli.policy.json_schema import bound_json_schema as bound_json_schema
     from barry_cli.policy.merge import Merged as Merged
     from barry_cli.policy.merge import bound_has_content as bound_has_content
@@ -71,11 +87,14 @@ else:
             "Access": "barry_cli.policy.schema",
             "AgentTrait": "barry_cli.policy.schema",
             "BashBound": "barry_cli.policy.schema",
+            "BashClassification": "barry_cli.policy.classify",
             "Bound": "barry_cli.policy.schema",
+            "BoundGuardTool": "barry_cli.policy.guards",
             "BoundSchema": "barry_cli.policy.schema",
             "CORE_NAMESPACES": "barry_cli.policy.tools",
             "ExecutionContext": "barry_cli.policy.scope",
             "ExecutionScope": "barry_cli.policy.scope",
+            "FileWriteFinding": "barry_cli.policy.commands",
             "FilesBound": "barry_cli.policy.schema",
             "McpAnnotations": "barry_cli.policy.tools",
             "Merged": "barry_cli.policy.merge",
@@ -95,6 +114,7 @@ else:
             "ResolvedTraitGrants": "barry_cli.policy.traits",
             "ResolvedTraits": "barry_cli.policy.traits",
             "ToolMeta": "barry_cli.policy.tools",
+            "apply_bound_guards": "barry_cli.policy.guards",
             "approve_execution_scope": "barry_cli.policy.scope",
             "assert_node_allowed": "barry_cli.policy.scope",
             "assert_scope_delegation": "barry_cli.policy.scope",
@@ -103,13 +123,23 @@ else:
             "bound_json_schema": "barry_cli.policy.json_schema",
             "bound_problems": "barry_cli.policy.schema",
             "bound_with_ids": "barry_cli.policy.aliases",
+            "classify_bash_command": "barry_cli.policy.classify",
+            "classify_file_write": "barry_cli.policy.commands",
+            "classify_network_actions": "barry_cli.policy.commands",
             "execution_scope_schema": "barry_cli.policy.scope",
             "expand_actions": "barry_cli.policy.ruling.actions",
             "expand_trait_names": "barry_cli.policy.traits",
+            "extract_domains_from_command": "barry_cli.policy.commands",
             "filter_tools": "barry_cli.policy.tools",
             "filter_tools_qualified": "barry_cli.policy.tools",
             "get_implied_denied_tools": "barry_cli.policy.tools",
             "intersect_execution_scope": "barry_cli.policy.scope",
+            "is_bash_denied": "barry_cli.policy.classify",
+            "is_domain_denied": "barry_cli.policy.commands",
+            "is_file_allowed": "barry_cli.policy.commands",
+            "is_file_denied": "barry_cli.policy.commands",
+            "is_network_action_denied": "barry_cli.policy.commands",
+            "is_program_denied": "barry_cli.policy.classify",
             "merge_bounds": "barry_cli.policy.merge",
             "merge_network": "barry_cli.policy.merge",
             "merge_with_notes": "barry_cli.policy.merge",

@@ -111,6 +111,11 @@ async def plan(config):
     return result["plan"]
 
 
+async def list_models(env):
+    exec(SPEC["listing"])
+    return eval(SPEC["models"])
+
+
 async def start(config, engine):
     raise NotImplementedError
 
@@ -177,6 +182,8 @@ adapter = define_adapter(Adapter(
         "properties": {"theme": {"enum": ["dark", "light"]}, "depth": {"type": "integer"}},
     } if SPEC["options"] else None,
     transcript=Records(),
+    list_models=list_models if SPEC["models"] else None,
+    resolve_binary=(lambda: eval(SPEC["other"])) if SPEC["other"] else None,
     default_mode="hosted" if "guest" not in SPEC["modes"] else "guest",
     modes={
         "guest": mode(plan) if "guest" in SPEC["modes"] else None,
@@ -207,6 +214,9 @@ PLAIN: dict[str, Any] = {
     "without_key": "unauthenticated",
     "tool_denial": "native",
     "options": True,
+    "models": "",  # an expression: what the harness lists
+    "listing": "pass",
+    "other": "",  # an expression: the program that isn't the harness
     "planning": "pass",  # code run while planning, with the draft in reach
     "planned": "pass",  # code run afterwards, which may replace `plan`
     "discovering": "pass",  # code run whenever the conversation is looked for

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+from types import FrameType
 from typing import TextIO, cast
 
 import typer
@@ -44,6 +45,12 @@ def _session(app: typer.Typer) -> None:
     app.add_typer(session.app, name="session")
 
 
+def _bound(app: typer.Typer) -> None:
+    from barry_cli.cli import bound
+
+    app.add_typer(bound.app, name="bound")
+
+
 def _doctor(app: typer.Typer) -> None:
     from barry_cli.cli import doctor
 
@@ -57,7 +64,7 @@ def _pages(app: typer.Typer) -> None:
     app.command("man")(verbs.man)
 
 
-_VERBS = {"adapter": _adapter, "session": _session, "doctor": _doctor}
+_VERBS = {"adapter": _adapter, "session": _session, "bound": _bound, "doctor": _doctor}
 
 
 def _app() -> typer.Typer:
@@ -90,9 +97,17 @@ def _tree_for(arguments: list[str]) -> typer.Typer:
     return app
 
 
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
 def run(arguments: list[str]) -> int:
     """Run one command line and give its exit code. No traceback leaves here."""
     gc.disable()  # a command's life is short; what stays longer turns it on again
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # An event loop puts a gentler one in the default's place, which a question that waits
+        # for an answer, or an adapter's own code, would not be ended by.
+        signal.signal(signal.SIGINT, _interrupted)
     own, tail = split(arguments)
     as_json = wants_json(own)
     stdout = sys.stdout

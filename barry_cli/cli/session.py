@@ -51,6 +51,14 @@ DenyFlag = Annotated[
         "--deny-tool", metavar="TOOL", help="One of the harness's own tools to switch off."
     ),
 ]
+BoundFlag = Annotated[
+    list[str] | None,
+    typer.Option("--bound", metavar="B", help="A bound besides those that apply: a name or a file."),
+]
+TraitFlag = Annotated[
+    list[str] | None,
+    typer.Option("--trait", metavar="T", help="Grant what this trait grants, and nothing else."),
+]
 RelaxFlag = Annotated[
     bool, typer.Option("--relax", help="Let the harness load its own MCP servers, too.")
 ]
@@ -84,6 +92,8 @@ def launch(
     option: OptionFlag = None,
     plugin_dir: PluginFlag = None,
     deny_tool: DenyFlag = None,
+    bound: BoundFlag = None,
+    trait: TraitFlag = None,
     relax: RelaxFlag = False,
     require: RequireFlag = None,
     allow_unverified_build: UnverifiedFlag = False,
@@ -114,6 +124,8 @@ def launch(
         options=options(option or []),
         plugin_dirs=tuple(plugin_dir or ()),
         denied_tools=tuple(deny_tool or ()),
+        bounds=tuple(bound or ()),
+        traits=tuple(trait or ()),
         relax=relax,
         require=requirements(require or []),
         allow_unverified_build=allow_unverified_build,
@@ -139,6 +151,8 @@ def resume(
     option: OptionFlag = None,
     plugin_dir: PluginFlag = None,
     deny_tool: DenyFlag = None,
+    bound: BoundFlag = None,
+    trait: TraitFlag = None,
     relax: RelaxFlag = False,
     require: RequireFlag = None,
     allow_unverified_build: UnverifiedFlag = False,
@@ -160,6 +174,8 @@ def resume(
         options=options(option or []),
         plugin_dirs=tuple(plugin_dir or ()),
         denied_tools=tuple(deny_tool or ()),
+        bounds=tuple(bound or ()),
+        traits=tuple(trait or ()),
         relax=relax,
         require=requirements(require or []),
         allow_unverified_build=allow_unverified_build,

@@ -18,6 +18,7 @@ from barry_cli.base.problems import Refused
 from barry_cli.hook.policy_file import Format, HookPolicy, fingerprint, pack
 from barry_cli.hook.run import REFUSE
 from barry_cli.policy.bundle import entry
+from barry_cli.policy.ruling.policy import Policy
 
 PROGRAM = "barry_cli.hook.run"
 
@@ -41,7 +42,7 @@ class Installed:
 
 def install(
     folder: Path,
-    policy: object,
+    policy: Policy,
     formats: Iterable[HookFormat],
     *,
     listener: tuple[str, str, str] | None = None,
@@ -63,7 +64,7 @@ def install(
     data = pack(held)
     mark = fingerprint(data)
     program = folder / f"hook-{sys.implementation.cache_tag}.pyc"
-    ruled = folder / f"policy-{mark[:16]}.marshal"
+    ruled = folder / f"policy-{mark}.marshal"
     write_atomic(program, entry(PROGRAM), mode=0o400)
     write_atomic(ruled, data, mode=0o400)
     return Installed(_command(program, ruled, mark), program, ruled, mark)

@@ -8,8 +8,8 @@ import posix
 
 from barry_cli.hook.answer import NO_OPINION, fill, write
 from barry_cli.hook.event import BYTES, Unreadable, part, parse_event, read_all, text_part
-from barry_cli.hook.policy_file import Format, HookPolicy, load
-from barry_cli.policy.ruling.policy import rule
+from barry_cli.hook.policy_file import Format, HookPolicy, read_policy
+from barry_cli.policy.ruling.rule import rule
 from barry_cli.policy.ruling.verdict import Verdict
 
 SECONDS = 20
@@ -50,7 +50,7 @@ def _policy(arguments: "list[str]") -> HookPolicy:
         )
     path, expected = arguments
     try:
-        return load(path, expected)
+        return read_policy(path, expected)
     except Unreadable as problem:
         raise _Failed(f"the session's policy {path} can't be used: {problem}. {AGAIN}") from None
 
@@ -77,7 +77,7 @@ def _rule(held: HookPolicy, form: Format, event: "dict[str, object]") -> Verdict
     if cwd[:1] != "/":
         raise _Failed("the harness didn't say in which folder the tool is called")
     given = part(event, form.paths["input"])
-    if type(given) is not dict:
+    if given is None:
         raise _Failed(f"the harness didn't say what {tool} is called with")
     return rule(held.policy, tool, given, cwd)
 

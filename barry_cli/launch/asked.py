@@ -28,6 +28,7 @@ def as_before(request: LaunchRequest, row: SessionRow | None) -> LaunchRequest:
         return tuple(dict.fromkeys((*old, *now)))
 
     model = asked.get("model")
+    bound = asked.get("bound")
     options = asked.get("options")
     mode = request.mode
     if mode is None and row.mode in ("guest", "instrumented"):
@@ -40,6 +41,8 @@ def as_before(request: LaunchRequest, row: SessionRow | None) -> LaunchRequest:
         env=both(asked.get("env"), request.env),
         plugin_dirs=both(asked.get("pluginDirs"), request.plugin_dirs),
         denied_tools=both(asked.get("deniedTools"), request.denied_tools),
+        traits=both(asked.get("traits"), request.traits),
+        held_to=bound if isinstance(bound, dict) else None,
         options={**(options if isinstance(options, dict) else {}), **request.options},
         relax=request.relax or bool(asked.get("relax")),
     )

@@ -24,6 +24,7 @@ from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig
 from barry_cli.launch import environment
 from barry_cli.launch.asked import as_before, check_platform, made_whole
+from barry_cli.launch.bounds import Held, applying, hold, restricts
 from barry_cli.launch.conversation import find_conversation, place, recorded
 from barry_cli.launch.living import state_of
 from barry_cli.launch.modes import choose_mode
@@ -58,6 +59,12 @@ class Prepared:
     notes: tuple[str, ...]
     """What was decided for the user, said when there is somebody to read it."""
     resumed: SessionRow | None = None
+    held: Held = Held()
+    """The bound that this launch is held to."""
+
+    def asked(self) -> dict[str, object]:
+        """What a session that goes on with this one asks for again."""
+        return {**self.request.asked(), "bound": self.held.bound}
 
     @property
     def argv(self) -> list[str]:
@@ -106,10 +113,14 @@ async def prepare(
     adapter = await registry.load(registry.resolve(request.adapter))
     row = recorded(request, adapter.id, sessions, adapter.aliases)
     request = as_before(request, row)
-    chosen = choose_mode(adapter, request.mode, restricted=bool(request.denied_tools))
+    cwd, moved = place(request, row)
+    bound = applying(request, adapter.id, cwd, folders, registry)
+    restricted = bool(request.denied_tools) or restricts(bound)
+    chosen = choose_mode(adapter, request.mode, restricted=restricted)
     check_platform(adapter)
     request = made_whole(request, adapter)
-    cwd, moved = place(request, row)
+    held = hold(bound, adapter, chosen.id, registry, relax=request.relax)
+    denied = tuple(dict.fromkeys((*request.denied_tools, *held.off)))
     values, warnings = what_passes(request, adapter, registry, folders, base_env)
     program = find_program(adapter, chosen.mode, request, values, folders)
     endpoint = await route(adapter, request.model, registry, program.env)
@@ -122,7 +133,7 @@ async def prepare(
             cwd=cwd,
             env=program.env,
             allowed_native_tools=adapter.native_tools,
-            denied_tools=request.denied_tools,
+            denied_tools=denied,
             endpoint=endpoint,
             extra_args=request.extra_args,
             model=request.model,
@@ -137,14 +148,14 @@ async def prepare(
     )
     plan = await make_plan(adapter, chosen.mode, config)
     try:
-        _check_denials(adapter, request.denied_tools, plan)
+        _check_denials(adapter, denied, plan)
         _require(request, plan.guarantees, plan.lowered, program.unverified)
         start_in = plan.cwd or cwd
         env = environment.apply({**program.env, "PWD": start_in}, plan.env)
         own = plan.command == adapter.requirements.binary.command
         named = own or chosen.mode.build == "bundled"
         hidden = _secrets(plan, env)
-        said = (*warnings, *program.warnings, *plan.warnings, *_lowered_as_text(plan))
+        said = (*warnings, *held.warnings, *program.warnings, *plan.warnings, *_lowered_as_text(plan))
         return Prepared(
             session_id=config.session_id,
             request=request,
@@ -160,8 +171,9 @@ async def prepare(
             plan=plan,
             unverified=program.unverified,
             warnings=tuple(redact(text, hidden) for text in said),
-            notes=tuple(note for note in (chosen.why, moved) if note),
+            notes=tuple(note for note in (chosen.why, moved, *held.notes) if note),
             resumed=continued.session,
+            held=held,
         )
     except BaseException:
         discard(plan)

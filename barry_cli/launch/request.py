@@ -23,6 +23,11 @@ class LaunchRequest:
     options: Mapping[str, object] = field(default_factory=dict)
     plugin_dirs: tuple[str, ...] = ()
     denied_tools: tuple[str, ...] = ()
+    bounds: tuple[str, ...] = ()
+    """Bounds besides those that apply by themselves: names, or paths of files."""
+    traits: tuple[str, ...] = ()
+    held_to: Mapping[str, object] | None = None
+    """The bound of the session that is resumed, as its row has it."""
     relax: bool = False
     """Let the harness also load MCP servers from its own configuration."""
     require: Mapping[str, str] = field(default_factory=dict)
@@ -43,5 +48,6 @@ class LaunchRequest:
             "options": dict(self.options),
             "pluginDirs": list(self.plugin_dirs),
             "deniedTools": list(self.denied_tools),
+            "traits": list(self.traits),
             "relax": self.relax,
         }

@@ -103,7 +103,7 @@ def _row(prepared: Prepared) -> SessionRow:
         lowered=prepared.plan.lowered,
         unverified=prepared.unverified,
         warnings=prepared.warnings,
-        asked=prepared.request.asked(),
+        asked=prepared.asked(),
         harness_session_id=prepared.plan.harness_session_id,
         harness_version=prepared.version,
         resumed_from=prepared.resumed.id if prepared.resumed is not None else None,

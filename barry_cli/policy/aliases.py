@@ -29,11 +29,12 @@ def trait_with_ids(trait: AgentTrait, ids: Mapping[str, str]) -> AgentTrait:
     if trait.harness_traits is not None:
         found: dict[str, str] = {}
         for key, name in trait.harness_traits.items():
-            id = ids.get(key, key)
-            if found.setdefault(id, name) != name:
+            owner = ids.get(key, key)
+            if found.setdefault(owner, name) != name:
                 raise PolicyProblem(
-                    f"trait {trait.name} has two harnessTraits for {id}: {found[id]} and {name}",
-                    hint=f"keep the one under {id}",
+                    f"trait {trait.name} has two harnessTraits for {owner}: "
+                    f"{found[owner]} and {name}",
+                    hint=f"keep the one under {owner}",
                 )
         update["harness_traits"] = found
     return AgentTrait.model_validate({**dict(trait), **update}) if update else trait
@@ -42,6 +43,6 @@ def trait_with_ids(trait: AgentTrait, ids: Mapping[str, str]) -> AgentTrait:
 def _tools(table: Mapping[str, Rules], ids: Mapping[str, str]) -> dict[str, Rules]:
     found: dict[str, Rules] = {}
     for key, tools in table.items():
-        id = ids.get(key, key)
-        found[id] = tuple(dict.fromkeys((*found.get(id, ()), *tools)))
+        owner = ids.get(key, key)
+        found[owner] = tuple(dict.fromkeys((*found.get(owner, ()), *tools)))
     return found

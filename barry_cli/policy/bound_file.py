@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from barry_cli.base.problems import Refused
+from barry_cli.policy.places import is_there
 from barry_cli.policy.schema import Bound, bound_problems, parse_bound
 
 LIMIT_BYTES = 1 << 20
@@ -63,17 +64,6 @@ def read_document(path: str) -> Any:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BoundRefused(path, [f"it isn't TOML: {error}"]) from error
-
-
-def is_there(path: str) -> bool:
-    """Whether something has this name, a dangling link too: what can't be looked at is there."""
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError):
-        return True
-    return True
 
 
 def _text(path: str) -> str:

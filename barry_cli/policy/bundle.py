@@ -1,7 +1,7 @@
 """Many modules as one file: what the fast door runs without looking for anything.
 
-The file holds the code objects of a program and of every module of Barry's that it imports. It
-belongs to one version of Barry and one interpreter.
+The file holds the code of a program and of every module of Barry's that it imports. It belongs to
+one version of Barry and one interpreter.
 """
 
 from __future__ import annotations
@@ -17,16 +17,14 @@ from barry_cli.base.problems import StoreProblem
 
 HOUSE = "barry_cli"
 
-Modules = tuple[tuple[str, bool, CodeType], ...]
-"""Name, whether it is a package, code: in the order in which they need each other."""
-
-# The quoted marks become code objects. Whatever goes wrong must refuse the call, in a sentence.
+# The marks become code. Whatever goes wrong here must refuse the call, and say so in a sentence.
 _START = """
-import sys
+import gc, sys
+gc.disable()
 try:
     loading = type(sys)("loading")
     exec("@loading", loading.__dict__)
-    loading.load("@modules")
+    loading.load("@always", dict("@perhaps"))
     run = sys.modules["{program}"].main
 except BaseException as error:
     sys.stderr.write(
@@ -40,39 +38,57 @@ run(sys.argv[1:])
 
 def entry(program: str) -> bytes:
     """A ``.pyc`` that runs the ``main(arguments)`` of a module. Raises StoreProblem."""
+    always, perhaps = bundle(program)
     marks: dict[object, object] = {
-        "@loading": _Source("barry_cli.policy.loading").code(),
-        "@modules": modules_of(program),
+        "@loading": _stripped(_Source("barry_cli.policy.loading").code),
+        "@always": always,
+        "@perhaps": tuple(perhaps.items()),
     }
     start = compile(_START.format(program=program), HOUSE, "exec", dont_inherit=True)
-    constants = tuple(marks[each] if each in marks else each for each in start.co_consts)
-    return (
-        importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(start.replace(co_consts=constants))
-    )
+    constants = tuple(marks.get(each, each) for each in start.co_consts)
+    whole = _stripped(start).replace(co_consts=constants)
+    return importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(whole)
 
 
-def modules_of(program: str) -> Modules:
-    """The program's module and all of Barry's own that it imports, wherever in it.
+def bundle(program: str) -> tuple[bytes, dict[str, bytes]]:
+    """What ``loading.load`` takes: the modules that a program always imports, and those that it
+    may.
 
     Raises StoreProblem where their sources can't be read.
     """
-    found: dict[str, tuple[str, bool, CodeType] | None] = {}
-    _collect(program, found)
-    return tuple(each for each in found.values() if each is not None)
+    always: dict[str, _Source] = {}
+    perhaps: dict[str, _Source] = {}
+    waiting = _collect(program, always)
+    while waiting:
+        name = waiting.pop()
+        if name in always or name in perhaps:
+            continue
+        source = _Source(name)
+        if source.is_package:
+            waiting += _collect(name, always)
+            continue
+        waiting += _collect(source.package, always)
+        perhaps[name] = source
+        waiting += [*source.at_once, *source.later]
+    modules = tuple((each.name, each.is_package, _stripped(each.code)) for each in always.values())
+    return (
+        marshal.dumps(modules),
+        {name: marshal.dumps(_stripped(source.code)) for name, source in perhaps.items()},
+    )
 
 
-def _collect(name: str, found: dict[str, tuple[str, bool, CodeType] | None]) -> None:
-    if name in found:
-        return
-    found[name] = None  # under way: a circle ends here
-    above = name.rpartition(".")[0]
-    if above:
-        _collect(above, found)
+def _collect(name: str, found: dict[str, _Source]) -> list[str]:
+    """Add a module with all that it imports at once, before it. Gives what they import later."""
+    if not name or name in found:
+        return []
     source = _Source(name)
-    for other in source.imports():
-        _collect(other, found)
+    found[name] = source  # a circle ends here
+    later = list(source.later)
+    for other in (source.package, *source.at_once):
+        later += _collect(other, found)
     del found[name]  # what it needs stands before it
-    found[name] = (name, source.is_package, source.code())
+    found[name] = source
+    return later
 
 
 class _Source:
@@ -82,40 +98,53 @@ class _Source:
         spec = importlib.util.find_spec(name)
         if spec is None or not isinstance(spec.loader, SourceFileLoader):
             raise _not_whole(name, "it isn't there as a file")
-        self._name = name
-        self._loader = spec.loader
+        self.name = name
+        self.package = name.rpartition(".")[0]
         self.is_package = spec.submodule_search_locations is not None
-
-    def code(self) -> CodeType:
         try:
-            code = self._loader.get_code(self._name)
+            code = spec.loader.get_code(name)
+            tree = ast.parse(spec.loader.get_data(spec.loader.path))
         except (OSError, SyntaxError) as error:
-            raise _not_whole(self._name, str(error)) from error
+            raise _not_whole(name, str(error)) from error
         if code is None:
-            raise _not_whole(self._name, "it can't be compiled")
-        return code
+            raise _not_whole(name, "it can't be compiled")
+        self.code = code
+        self.at_once = list(_imports(tree, inside=False))
+        self.later = list(_imports(tree, inside=True))
 
-    def imports(self) -> Iterator[str]:
-        """Names of Barry's modules that it imports."""
-        try:
-            text = self._loader.get_data(self._loader.get_filename(self._name))
-        except OSError as error:
-            raise _not_whole(self._name, str(error)) from error
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Import):
-                yield from (each.name for each in node.names if _ours(each.name))
-            elif isinstance(node, ast.ImportFrom) and node.module and _ours(node.module):
-                yield node.module
-                for each in node.names:
-                    inner = f"{node.module}.{each.name}"
-                    if importlib.util.find_spec(node.module).submodule_search_locations and (
-                        importlib.util.find_spec(inner)
-                    ):
-                        yield inner
+
+def _imports(node: ast.AST, *, inside: bool) -> Iterator[str]:
+    """Names of Barry's modules: what is imported inside functions, or outside of them."""
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            if inside:
+                for inner in ast.walk(each):
+                    yield from _named(inner)
+            continue
+        if not inside:
+            yield from _named(each)
+        yield from _imports(each, inside=inside)
+
+
+def _named(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (each.name for each in node.names if _ours(each.name))
+    elif isinstance(node, ast.ImportFrom) and node.module and _ours(node.module):
+        yield node.module
+        spec = importlib.util.find_spec(node.module)
+        if spec is not None and spec.submodule_search_locations is not None:
+            inner = (f"{node.module}.{each.name}" for each in node.names)
+            yield from (name for name in inner if importlib.util.find_spec(name) is not None)
 
 
 def _ours(name: str) -> bool:
     return name == HOUSE or name.startswith(f"{HOUSE}.")
+
+
+def _stripped(code: CodeType) -> CodeType:
+    """The code without its line numbers: a quarter of it, and nobody is shown a traceback."""
+    inner = (_stripped(each) if isinstance(each, CodeType) else each for each in code.co_consts)
+    return code.replace(co_linetable=b"", co_consts=tuple(inner))
 
 
 def _not_whole(name: str, why: str) -> StoreProblem:

@@ -54,8 +54,8 @@ class Glob:
 
 
 def read_globs(pattern: str) -> list[Glob]:
-    """What a pattern stands for; every text is a pattern."""
-    return [_read(each) for each in alternatives(pattern)]
+    """What a pattern stands for; every text is a pattern, the empty one of nothing."""
+    return [_read(each) for each in alternatives(pattern)] if pattern else []
 
 
 def covers(wide: Glob, narrow: Glob) -> bool:
@@ -114,7 +114,7 @@ def _uncovered(found: dict[Key, Glob]) -> list[Glob]:
 
 
 def _read(text: str) -> Glob:
-    front, mark, tail = text.partition("//")
+    front, mark, _ = text.partition("//")
     anchored = bool(mark) and front.startswith("/")
     names = [name for name in text.split("/") if name not in ("", ".")]
     anchor = sum(name not in ("", ".") for name in front.split("/")) if anchored else 0
@@ -156,8 +156,8 @@ def _write(glob: Glob) -> str:
         return f"/{'/'.join(names[: glob.anchor])}//{'/'.join(names[glob.anchor :])}"
     if glob.start:
         return f"{glob.start.rstrip('/')}/{'/'.join(names)}"
-    if len(names) == 2 and names[0] == ANY and not _FOREIGN & {*names[1]}:
-        return names[1]
+    if names[0] == ANY and len(names) <= 2 and not names[-1].startswith("~"):
+        return names[-1]
     plain = len(names) > 1 and not names[0].startswith("~")
     return "/".join(names if plain else [".", *names])
 
@@ -200,11 +200,13 @@ def _tokens_cover(wide: Tokens, narrow: Tokens) -> bool:
 
 
 def _after_any(wide: Tokens, places: set[int]) -> set[int]:
-    reached = set(places)
-    for at in sorted(places):
-        while at < len(wide) and wide[at] == ANY:
-            at += 1
-            reached.add(at)
+    """The places, and those that ANY reaches from them by standing for no name."""
+    reached = set()
+    for place in places:
+        end = place
+        while end < len(wide) and wide[end] == ANY:
+            end += 1
+        reached |= {*range(place, end + 1)}
     return reached
 
 
@@ -217,14 +219,15 @@ def name_covers(wide: str, narrow: str) -> bool:
     places = {0}
     for letter in narrow:
         reached = set()
-        for at in places:
-            while at < len(wide) and wide[at] == "*":
-                reached.add(at)
-                at += 1
-            if at < len(wide) and (wide[at] == letter or (wide[at] == "?" and letter != "*")):
-                reached.add(at + 1)
+        for place in places:
+            end = place
+            while end < len(wide) and wide[end] == "*":
+                end += 1
+            reached |= {*range(place, end)}
+            if end < len(wide) and (wide[end] == letter or (wide[end] == "?" and letter != "*")):
+                reached.add(end + 1)
         places = reached
-    return any(not wide[at:].strip("*") for at in places)
+    return any(not wide[place:].strip("*") for place in places)
 
 
 def name_overlaps(one: str, other: str) -> tuple[set[str], bool]:

@@ -38,9 +38,7 @@ def smallest(patterns: Iterable[str]) -> list[str]:
     """A list without the patterns that another one covers, each in its canonical spelling."""
     found = set(map(canonical, patterns))
     return sorted(
-        each
-        for each in found
-        if not any(other != each and covers(other, each) for other in found)
+        each for each in found if not any(other != each and covers(other, each) for other in found)
     )
 
 
@@ -49,4 +47,6 @@ def _overlap(one: str, other: str) -> tuple[set[str], bool]:
         return {other}, True
     if covers(other, one):
         return {one}, True
-    return name_overlaps(one, other) if "*" in one + other else (set(), True)
+    if "*" not in one + other:
+        return set(), True
+    return name_overlaps(one, other) if _FOREIGN.isdisjoint(one + other) else (set(), False)

@@ -1,16 +1,20 @@
-"""Modules from their code objects: no file is looked for and none is read."""
+"""Modules from their code: no file is looked for and none is read."""
 
+import marshal
 import sys
 
+Bundle = "tuple[bytes, dict[str, bytes]]"
+"""Code that is always needed, marshalled: name, whether it is a package, code, in the order in
+which they need each other, packages before what they hold. And by name, what may be needed."""
 
-def load(modules: "tuple[tuple[str, bool, object], ...]") -> None:
-    """Make each module that isn't there yet: name, whether it is a package, code.
 
-    They come in the order in which they need each other, packages before what they hold.
-    """
+def load(always: bytes, perhaps: "dict[str, bytes]") -> None:
+    """Make the modules that aren't there yet; the others when they are imported."""
     kind = type(sys)
     there = sys.modules
-    for name, is_package, code in modules:
+    if perhaps:
+        sys.meta_path.insert(0, _Finder(perhaps))  # type: ignore[arg-type]  # it is enough of one
+    for name, is_package, code in marshal.loads(always):
         if name in there:
             continue
         made = kind(name)
@@ -20,6 +24,24 @@ def load(modules: "tuple[tuple[str, bool, object], ...]") -> None:
             places = there[above].__path__ if above else ()
             made.__path__ = [f"{place}/{last}" for place in places]
         there[name] = made
-        exec(code, made.__dict__)  # type: ignore[arg-type]  # noqa: S102 - it is a code object
+        exec(code, made.__dict__)  # noqa: S102 - our own code, as the import system would
         if above:
             setattr(there[above], last, made)
+
+
+class _Finder:
+    """Finds a module by its name alone, and is its loader."""
+
+    def __init__(self, code: "dict[str, bytes]") -> None:
+        self._code = code
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> object:
+        # The type of every spec, without importing where it is defined.
+        return type(sys.__spec__)(name, self) if name in self._code else None  # type: ignore[attr-defined]
+
+    def create_module(self, spec: object) -> None:
+        return None
+
+    def exec_module(self, module: object) -> None:
+        code = marshal.loads(self._code[module.__name__])  # type: ignore[attr-defined]
+        exec(code, module.__dict__)  # noqa: S102 - as above

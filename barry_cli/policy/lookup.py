@@ -13,21 +13,18 @@ from typing import Any, Literal
 
 from barry_cli.base.paths import Folders
 from barry_cli.base.settings import read_settings
-from barry_cli.policy.bound_file import (
-    SUFFIXES,
-    BoundNotFound,
-    is_there,
-    read_bound_file,
-)
+from barry_cli.policy.aliases import bound_with_ids, trait_with_ids
+from barry_cli.policy.bound_file import SUFFIXES, BoundNotFound, read_bound_file
 from barry_cli.policy.merge import bound_has_content, merge_with_notes
-from barry_cli.policy.named import NamedBounds, Row, bag_table
+from barry_cli.policy.named import NamedBounds, Row, bag_table, row_names
+from barry_cli.policy.places import PROJECT_FOLDER, is_there, project_files
 from barry_cli.policy.ruling.patterns import anchored
 from barry_cli.policy.schema import AgentTrait, Bound
 
-PROJECT_FOLDER = ".barry"
-PROJECT_FILE = "bound.toml"
+ALLOWING = ("files.allowOnly", "network.allowDomains", "nodes.allow")
+"""Fields that say what alone is allowed."""
 
-Why = Literal["always", "project", "asked", "trait"]
+Why = Literal["always", "project", "asked", "trait", "resumed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +32,14 @@ class Source:
     """One bound that applies."""
 
     why: Why
-    """Who says so: the user's settings, the project, the caller, a trait."""
+    """Who says so: the user's settings, the project, the caller, a trait, the session before."""
     label: str
     """How a person knows it: its name or its file."""
     place: str
     """The file, or the bag, that it was read from."""
     written: Bound
     bound: Bound
-    """The same with its file patterns anchored."""
+    """The same with its file patterns anchored and harnesses under their ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +64,12 @@ class Effective:
         found = []
         for source in self.sources:
             rules, written = rules_of(source.bound, field), rules_of(source.written, field)
-            if rules is None or written is None:
-                continue
-            if rule in rules:
-                found.append((source, written[rules.index(rule)]))
-            elif field in ALLOWING:
-                found.append((source, ", ".join(written)))
+            if rules is not None and field in ALLOWING:
+                found.append((source, ", ".join(written or rules)))
+            elif rules is not None and rule in rules:
+                same = written is not None and len(written) == len(rules)
+                found.append((source, written[rules.index(rule)] if same and written else rule))
         return found
-
-
-ALLOWING = ("files.allowOnly", "network.allowDomains", "nodes.allow")
-"""Fields that say what alone is allowed."""
 
 
 def effective_bound(
@@ -88,29 +80,23 @@ def effective_bound(
     asked: Sequence[str] = (),
     traits: Sequence[str] = (),
     harness: str | None = None,
+    held_to: Bound | None = None,
 ) -> Effective:
     """The bounds of a session in a folder. ``rows``: the records of the installed adapters.
 
     ``asked``: names, or paths from where the caller stands. ``harness``: the id, for what traits
-    say about one. Raises BoundNotFound, BoundRefused, PolicyProblem for a trait that there isn't, and StoreProblem:
-    a bound that can't be read can't be held.
+    say about one. ``held_to``: what the session that goes on was held to. Raises BoundNotFound,
+    BoundRefused, PolicyProblem for a trait that there isn't, and StoreProblem: a bound that can't
+    be read can't be held.
     """
-    named = NamedBounds(folders, rows)
-    looked = [str(folders.registry)]
-    root = os.path.abspath(cwd)
-    sources: list[Source] = []
-    if not alone:
-        looked.append(str(folders.settings))
-        for name in read_settings(folders).bounds_always:
-            at = name if _is_name(name) else os.path.join(folders.config, os.path.expanduser(name))
-            sources.append(_asked(named, at, root, "always", looked))
-        sources += _of_project(root, looked)
-    for name in asked:
-        at = name if _is_name(name) else os.path.abspath(os.path.expanduser(name))
-        sources.append(_asked(named, at, root, "asked", looked))
-    granted = _traits(rows, traits, harness)
+    search = _Search(folders, rows, cwd)
+    sources = [*search.always(), *search.of_project(), *search.asked_for(asked)]
+    if held_to is not None:
+        label = "the session before"
+        sources.append(Source("resumed", label, label, held_to, held_to))
+    granted = _traits(rows, traits, harness, search.ids)
     for trait in granted:
-        sources += _of_trait(named, trait, rows, root, looked)
+        sources += search.of_trait(trait)
     merged = merge_with_notes(
         [source.bound for source in sources], [source.label for source in sources]
     )
@@ -119,7 +105,7 @@ def effective_bound(
         bound=merged.bound if bound_has_content(merged.bound) else None,
         notes=merged.notes,
         traits=tuple(granted),
-        looked_at=tuple(dict.fromkeys(looked)),
+        looked_at=tuple(dict.fromkeys(search.looked)),
     )
 
 
@@ -149,74 +135,6 @@ def in_place(bound: Bound, folder: str) -> Bound:
     return bound.model_copy(update={"files": files.model_copy(update=placed)})
 
 
-def project_files(cwd: str) -> Iterator[str]:
-    """Where bounds of a project may stand: in the folder and all above it, the nearest first.
-
-    A folder that was reached through a link lies below two rows of folders, and both count.
-    """
-    seen = set()
-    for start in (os.path.abspath(cwd), os.path.realpath(cwd)):
-        folder = start
-        while folder not in seen:
-            seen.add(folder)
-            yield os.path.join(folder, PROJECT_FOLDER, PROJECT_FILE)
-            folder = os.path.dirname(folder)
-
-
-def _is_name(word: str) -> bool:
-    return "/" not in word and not word.endswith(SUFFIXES)
-
-
-def _asked(named: NamedBounds, name: str, root: str, why: Why, looked: list[str]) -> Source:
-    if not name:
-        raise BoundNotFound(
-            "a bound has an empty name", hint="`barry bound list` shows the names that there are"
-        )
-    if not _is_name(name):
-        looked.append(name)
-        return _source(why, _short(name), name, read_bound_file(name), _anchor_of(name, root))
-    looked.append(named.own_path(name))
-    found = named.find(name)
-    looked.append(found.place)
-    return _source(why, name, found.place, found.read(), root)
-
-
-def _of_project(root: str, looked: list[str]) -> Iterator[Source]:
-    seen = set()
-    for path in project_files(root):
-        looked.append(path)
-        real = os.path.realpath(path)
-        if real in seen or not is_there(path):
-            continue
-        seen.add(real)
-        yield _source("project", _short(path), path, read_bound_file(path), _anchor_of(path, root))
-
-
-def _anchor_of(path: str, root: str) -> str:
-    """A file in a project's own folder speaks of that project, any other of the session's."""
-    folder = os.path.dirname(os.path.abspath(path))
-    return os.path.dirname(folder) if os.path.basename(folder) == PROJECT_FOLDER else root
-
-
-def _source(why: Why, label: str, place: str, bound: Bound, folder: str) -> Source:
-    return Source(why, label, place, bound, in_place(bound, folder))
-
-
-def _short(path: str) -> str:
-    home = os.path.expanduser("~")
-    return "~" + path[len(home) :] if home != "/" and path.startswith(home + "/") else path
-
-
-def _traits(rows: Sequence[Row], names: Sequence[str], harness: str | None) -> list[AgentTrait]:
-    """The traits of these names and all that come with them."""
-    if not names:
-        return []
-    from barry_cli.policy.traits import expand_trait_names
-
-    known = known_traits(rows)
-    return [known[name] for name in expand_trait_names(names, known, harness)]
-
-
 def known_traits(rows: Sequence[Row]) -> dict[str, AgentTrait]:
     """Every trait of the installed adapters' bags, by name and by ``ADAPTER:NAME``.
 
@@ -234,17 +152,90 @@ def known_traits(rows: Sequence[Row]) -> dict[str, AgentTrait]:
     return {name: trait for name, trait in found.items() if name not in doubled}
 
 
-def _of_trait(
-    named: NamedBounds, trait: AgentTrait, rows: Sequence[Row], root: str, looked: list[str]
-) -> Iterator[Source]:
-    owner = next(
-        (row["id"] for row in rows if trait.name in bag_table(row, "traits")), ""
-    )
-    if trait.bound is not None:
-        label = f"the trait {trait.name}"
-        yield _source("trait", label, f"the bag of {owner}", trait.bound, root)
-    for name in trait.bound_names or ():
-        looked.append(named.own_path(name))
-        found = named.find(name, first=owner)
-        looked.append(found.place)
-        yield _source("trait", f"{name} of the trait {trait.name}", found.place, found.read(), root)
+class _Search:
+    """One search, and every place that it looked at."""
+
+    def __init__(self, folders: Folders, rows: Sequence[Row], cwd: str) -> None:
+        self._folders = folders
+        self._rows = rows
+        self._root = os.path.abspath(cwd)
+        self._named = NamedBounds(folders, rows)
+        self.ids = {alias: row["id"] for row in rows for alias in row_names(row)}
+        self.looked = [str(folders.registry)]
+
+    def always(self) -> Iterator[Source]:
+        self.looked.append(str(self._folders.settings))
+        for name in read_settings(self._folders).bounds_always:
+            yield self._asked(name, "always", str(self._folders.config))
+
+    def of_project(self) -> Iterator[Source]:
+        seen = set()
+        for path in project_files(self._root):
+            self.looked.append(path)
+            real = os.path.realpath(path)
+            if real not in seen and is_there(path):
+                seen.add(real)
+                yield self._of_file(path, "project")
+
+    def asked_for(self, names: Sequence[str]) -> Iterator[Source]:
+        for name in names:
+            yield self._asked(name, "asked", "")
+
+    def of_trait(self, trait: AgentTrait) -> Iterator[Source]:
+        owners = [row["id"] for row in self._rows if trait.name in bag_table(row, "traits")]
+        owner = owners[0] if owners else ""
+        if trait.bound is not None:
+            place = f"the bag of {owner}"
+            yield self._source("trait", f"the trait {trait.name}", place, trait.bound, self._root)
+        for name in trait.bound_names or ():
+            yield self._by_name(name, "trait", f"{name} of the trait {trait.name}", first=owner)
+
+    def _asked(self, name: str, why: Why, start: str) -> Source:
+        """A name, or a path from a folder: "" is where the caller stands."""
+        if not name:
+            raise BoundNotFound("a bound has an empty name", hint="`barry bound list` has names")
+        if is_path(name):
+            path = os.path.join(start, os.path.expanduser(name))
+            return self._of_file(os.path.abspath(path), why)
+        return self._by_name(name, why, name)
+
+    def _of_file(self, path: str, why: Why) -> Source:
+        self.looked.append(path)
+        folder = os.path.dirname(path)
+        # A file in a project's own folder speaks of that project, any other of the session's.
+        own = os.path.basename(folder) == PROJECT_FOLDER
+        anchor = os.path.dirname(folder) if own else self._root
+        return self._source(why, short(path), path, read_bound_file(path), anchor)
+
+    def _by_name(self, name: str, why: Why, label: str, first: str = "") -> Source:
+        self.looked.append(self._named.own_path(name))
+        found = self._named.find(name, first=first)
+        self.looked.append(found.place)
+        return self._source(why, label, found.place, found.read(), self._root)
+
+    def _source(self, why: Why, label: str, place: str, bound: Bound, anchor: str) -> Source:
+        held = bound_with_ids(in_place(bound, anchor), self.ids)
+        return Source(why, label, place, bound, held)
+
+
+def is_path(word: str) -> bool:
+    """Whether what names a bound is a file's path."""
+    return "/" in word or word.lower().endswith(SUFFIXES)
+
+
+def short(path: str) -> str:
+    """A path as people write it, with ``~``."""
+    home = os.path.expanduser("~")
+    return "~" + path[len(home) :] if home != "/" and path.startswith(home + "/") else path
+
+
+def _traits(
+    rows: Sequence[Row], names: Sequence[str], harness: str | None, ids: Mapping[str, str]
+) -> list[AgentTrait]:
+    """The traits of these names and all that come with them."""
+    if not names:
+        return []
+    from barry_cli.policy.traits import expand_trait_names
+
+    known = {name: trait_with_ids(trait, ids) for name, trait in known_traits(rows).items()}
+    return [known[name] for name in expand_trait_names(names, known, harness)]

@@ -136,7 +136,7 @@ def _join(one: Bound, other: Bound, notes: _Notes) -> Bound:
 
 
 def _parts(one: Part | None, other: Part | None, join: Callable[[Any, Any], Any]) -> Part | None:
-    """Both parts joined. An absent one joins like an empty one, so that all lists come out sorted."""
+    """Both parts joined; an absent one joins like an empty one, so that all lists are sorted."""
     there = one if one is not None else other
     if there is None:
         return None

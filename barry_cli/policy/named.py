@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from barry_cli.base.ids import nearest
 from barry_cli.base.paths import Folders
-from barry_cli.policy.bound_file import BoundNotFound, bound_of, is_there, read_bound_file
+from barry_cli.policy.bound_file import BoundNotFound, bound_of, read_bound_file
+from barry_cli.policy.places import is_there
 from barry_cli.policy.schema import Bound
 
 Row = Mapping[str, Any]
@@ -89,7 +90,7 @@ class NamedBounds:
 
     def _id(self, whose: str) -> str:
         """The id of the adapter that answers to a name; the name itself where none does."""
-        return next((row["id"] for row in self._rows if whose in _names(row)), whose)
+        return next((row["id"] for row in self._rows if whose in row_names(row)), whose)
 
     def _own(self, name: str) -> Named:
         return Named(name, "own", self.own_path(name), "")
@@ -139,6 +140,7 @@ def bag_table(row: Row, key: str) -> Mapping[str, Any]:
     return table if isinstance(table, dict) else {}
 
 
-def _names(row: Row) -> set[str]:
+def row_names(row: Row) -> set[str]:
+    """All that an adapter answers to."""
     aliases = row.get("aliases")
     return {row["id"], *(aliases if isinstance(aliases, list) else ())}

@@ -24,9 +24,9 @@ from barry_cli.policy.tools import ToolMeta
 
 
 class _Part(Data):
-    """Made from a table or from anything that has these attributes, such as a record."""
+    """Part of something larger: made from a table or from anything with these attributes."""
 
-    model_config = ConfigDict(from_attributes=True)
+    model_config = ConfigDict(from_attributes=True, extra="ignore")
 
 
 class NativeManifest(_Part):
@@ -140,7 +140,9 @@ def taken_back(bound: Bound | None, harness: NativeHarness) -> TakenBack:
             tools = set(map(str.casefold, harness.native_tools))
         for tool in tools:
             blame.setdefault(tool, place)
-    why = {tool: blame[tool.casefold()] for tool in harness.native_tools if tool.casefold() in blame}
+    why = {
+        tool: blame[tool.casefold()] for tool in harness.native_tools if tool.casefold() in blame
+    }
     return TakenBack(why, tuple(notes))
 
 
@@ -167,8 +169,8 @@ def native_tool_status(
     granted = {
         tool
         for trait in traits
-        for id in _ids(given)
-        for tool in (trait.native_tools or {}).get(id, ())
+        for name in _ids(given)
+        for tool in (trait.native_tools or {}).get(name, ())
     }
     policy = _policy(granted, as_bound(bound), given, mode)
     return NativeToolStatus(
@@ -228,9 +230,7 @@ def _policy(
     back = taken_back(bound, harness).why
     left = [tool for tool in wanted if tool not in denials and tool not in back]
     allowed = reach.turned_on(left)
-    stuck = {
-        tool: reason for tool, reason in reach.uncontrolled.items() if tool not in allowed
-    }
+    stuck = {tool: reason for tool, reason in reach.uncontrolled.items() if tool not in allowed}
     return NativePolicy(
         allowed=tuple(tool for tool in harness.native_tools if tool in allowed),
         conflicts={
@@ -325,7 +325,7 @@ def _category(harness: NativeHarness, category: NativeCategory) -> set[str] | No
     if category in manifest.categories:
         said.append(manifest.categories[category])
     listed = manifest.bounds[category].native_tools if category in manifest.bounds else None
-    said += [tools for id, tools in (listed or {}).items() if id in _ids(harness)]
+    said += [tools for owner, tools in (listed or {}).items() if owner in _ids(harness)]
     return {tool.casefold() for tools in said for tool in tools} if said else None
 
 
@@ -334,9 +334,9 @@ def _denials(bound: Bound | None, ids: Sequence[str], inventory: Sequence[str]) 
         return []
     named = {
         tool.casefold()
-        for id, tools in (bound.native_tools or {}).items()
+        for owner, tools in (bound.native_tools or {}).items()
         for tool in tools
-        if id in ids
+        if owner in ids
     }
     named |= {rule.casefold() for rule in bound.denied_tools or ()}
     if named.intersection(ids):
@@ -344,7 +344,7 @@ def _denials(bound: Bound | None, ids: Sequence[str], inventory: Sequence[str]) 
     return [
         tool
         for tool in inventory
-        if named.intersection([tool.casefold(), *(f"{id}:{tool}".casefold() for id in ids)])
+        if named.intersection([tool.casefold(), *(f"{owner}:{tool}".casefold() for owner in ids)])
     ]
 
 
@@ -364,6 +364,6 @@ def _native_names(bag: NativeManifest, ids: Sequence[str]) -> Iterator[tuple[str
     tables = [(place, bound.native_tools) for place, bound in bounds]
     tables += [(f"traits.{name}", trait.native_tools) for name, trait in bag.traits.items()]
     for place, table in tables:
-        for id, tools in (table or {}).items():
-            for tool in tools if id in ids else ():
-                yield f"{place}.nativeTools.{id}", tool
+        for owner, tools in (table or {}).items():
+            for tool in tools if owner in ids else ():
+                yield f"{place}.nativeTools.{owner}", tool

@@ -127,14 +127,17 @@ async def approve_execution_scope(
         identity=identity,
     )
     listed = _catalogue(tools)
-    hashes = {id: listed[id].contract_hash for id in context.allowed_tool_ids}
+    hashes = {tool_id: listed[tool_id].contract_hash for tool_id in context.allowed_tool_ids}
     scope = ExecutionScope(
         bound=context.bound,
-        contracts={id: hash for id, hash in hashes.items() if hash is not None} or None,
+        contracts={
+            tool_id: contract for tool_id, contract in hashes.items() if contract is not None
+        }
+        or None,
         fingerprint="",
         harness=harness,
         identity=identity,
-        tools={id: listed[id].access for id in context.allowed_tool_ids},
+        tools={tool_id: listed[tool_id].access for tool_id in context.allowed_tool_ids},
         traits=tuple(sorted(context.traits)),
     )
     return scope.model_copy(update={"fingerprint": scope_fingerprint(scope)})
@@ -163,9 +166,11 @@ def intersect_execution_scope(
     listed = _catalogue(catalog)
     granted = set(current.allowed_tool_ids)
     left = [
-        id
-        for id in scope.tools
-        if id in granted and not _changed(scope, id, listed) and not _denied(bound, listed[id])
+        tool_id
+        for tool_id in scope.tools
+        if tool_id in granted
+        and not _changed(scope, tool_id, listed)
+        and not _denied(bound, listed[tool_id])
     ]
     return ExecutionContext(
         allowed_tool_ids=tuple(left),
@@ -185,14 +190,14 @@ def assert_scope_delegation(
     handed = _genuine(scope)
     listed = _catalogue(catalog)
     granted = set(delegator.allowed_tool_ids)
-    for id in handed.tools:
-        if id not in granted:
-            raise NotAllowed(f"{id} can't be handed on: the delegator doesn't have it")
-        if problem := _changed(handed, id, listed):
-            raise NotAllowed(f"{id} can't be handed on: {problem}")
-        if rule := _denied(delegator.bound, listed[id]):
+    for tool_id in handed.tools:
+        if tool_id not in granted:
+            raise NotAllowed(f"{tool_id} can't be handed on: the delegator doesn't have it")
+        if problem := _changed(handed, tool_id, listed):
+            raise NotAllowed(f"{tool_id} can't be handed on: {problem}")
+        if rule := _denied(delegator.bound, listed[tool_id]):
             raise NotAllowed(
-                f"{id} can't be handed on: the delegator's bound denies it",
+                f"{tool_id} can't be handed on: the delegator's bound denies it",
                 field=rule[0],
                 rule=rule[1],
             )
@@ -215,20 +220,18 @@ def assert_node_allowed(node_id: str, bound: BoundLike | None = None) -> None:
         raise NotAllowed(f"node {node_id} is denied", rule=node_id, field="nodes.deny")
     if nodes.allow is not None and node_id not in nodes.allow:
         allowed = ", ".join(nodes.allow) or "none"
-        raise NotAllowed(
-            f"node {node_id} is not allowed; allowed: {allowed}", field="nodes.allow"
-        )
+        raise NotAllowed(f"node {node_id} is not allowed; allowed: {allowed}", field="nodes.allow")
 
 
 def assert_tool_allowed(context: ExecutionContext, tool: NamedTool, node_id: str) -> None:
     """Check that a session may call a tool on a node. Raises NotAllowed."""
-    id = qualify_tool_id(tool.namespace, tool.tool_name)
-    if id not in context.allowed_tool_ids:
-        raise NotAllowed(f"{id} is not among the tools that this session was granted")
+    tool_id = qualify_tool_id(tool.namespace, tool.tool_name)
+    if tool_id not in context.allowed_tool_ids:
+        raise NotAllowed(f"{tool_id} is not among the tools that this session was granted")
     access = getattr(tool, "access", None)
     if denied := denied_tool(context.bound, tool.namespace, tool.tool_name, access):
         field, rule = denied
-        raise NotAllowed(f"{id} is denied by {field} ({rule})", rule=rule, field=field)
+        raise NotAllowed(f"{tool_id} is denied by {field} ({rule})", rule=rule, field=field)
     assert_node_allowed(node_id, context.bound)
 
 
@@ -257,21 +260,23 @@ def _genuine(value: ScopeLike) -> ExecutionScope:
 def _catalogue(tools: Iterable[ToolMeta]) -> dict[str, ToolMeta]:
     listed: dict[str, ToolMeta] = {}
     for tool in tools:
-        id = qualify_tool_id(tool.namespace, tool.tool_name)
-        other = listed.setdefault(id, tool)
+        tool_id = qualify_tool_id(tool.namespace, tool.tool_name)
+        other = listed.setdefault(tool_id, tool)
         if (other.access, other.contract_hash) != (tool.access, tool.contract_hash):
-            raise PolicyProblem(f"the catalogue lists {id} twice, with different access or contract")
+            raise PolicyProblem(
+                f"the catalogue lists {tool_id} twice, with different access or contract"
+            )
     return listed
 
 
-def _changed(scope: ExecutionScope, id: str, listed: Mapping[str, ToolMeta]) -> str:
+def _changed(scope: ExecutionScope, tool_id: str, listed: Mapping[str, ToolMeta]) -> str:
     """How a tool differs from the one that was approved; "" when it doesn't."""
-    tool = listed.get(id)
+    tool = listed.get(tool_id)
     if tool is None:
         return "the catalogue no longer lists it"
-    if tool.access != scope.tools[id]:
-        return f"it was approved to {scope.tools[id]}, and the catalogue says {tool.access}"
-    if tool.contract_hash != (scope.contracts or {}).get(id):
+    if tool.access != scope.tools[tool_id]:
+        return f"it was approved to {scope.tools[tool_id]}, and the catalogue says {tool.access}"
+    if tool.contract_hash != (scope.contracts or {}).get(tool_id):
         return "its contract is not the approved one"
     return ""
 

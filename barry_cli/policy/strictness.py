@@ -31,7 +31,9 @@ def restrictions(bound: Bound | None) -> Restrictions:
         "network.actions": expand_actions((network.actions if network else None) or ()),
         "network.domains": network.domains if network else None,
         "nodes.deny": nodes.deny if nodes else None,
-        **{f"nativeTools.{id}": tools for id, tools in (bound.native_tools or {}).items()},
+        **{
+            f"nativeTools.{harness}": tools for harness, tools in (bound.native_tools or {}).items()
+        },
     }
     for field, entries in denied.items():
         if entries:

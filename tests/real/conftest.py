@@ -54,14 +54,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(
             f"{name:<10} {figures.version:<10} {figures.pinned:<10} {figures.requests}"
         )
+    for name in _wrong():
+        terminalreporter.write_line(
+            f"{name} fails the run: its version is not the pinned one, or no model was asked"
+        )
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Another version than the pin, or no request at all, is a failed run."""
-    wrong = [
+    if _wrong() and exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _wrong() -> list[str]:
+    return [
         name
-        for name, figures in FIGURES.items()
+        for name, figures in sorted(FIGURES.items())
         if figures.version != figures.pinned or figures.requests == 0
     ]
-    if wrong and exitstatus == 0:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED

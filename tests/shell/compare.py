@@ -1,8 +1,8 @@
 """Holds the reader against what bash executed."""
 
-from collections import Counter
+from collections.abc import Sequence
 
-from barry_cli.policy.ruling.shell.reading import Command, Reading, Word, read
+from barry_cli.policy.ruling.shell.reading import Reading, Word, read
 from tests.shell.grammar import Sentence
 from tests.shell.oracle import Run
 
@@ -13,15 +13,21 @@ def faults(sentence: Sentence, run: Run) -> list[str]:
     if reading.unparseable:
         return ["unparseable: " + reading.unparseable]
     out: list[str] = []
-    seen = {_number(command): command for command in reading.commands if _number(command)}
-    executed = Counter(argv[1] for argv in run.executed if len(argv) > 1 and argv[1][:1] == "u")
+    seen = {}
+    for command in reading.commands:
+        number = _number([word.text for word in command.words])
+        if number:
+            seen[number] = command
+    executed = {_number(argv) for argv in run.executed}
     for argv in run.executed:
-        command = seen.get(argv[1]) if len(argv) > 1 else None
+        command = seen.get(_number(argv))
         if command is not None:
             if not _fits(command.words, argv):
                 out.append(f"misread: {argv} for {[word.text for word in command.words]}")
         elif argv[0] != "no":
             out.append(f"missed: {argv}")
+    if "substitution: line" in run.stderr and "syntax error" in run.stderr:
+        return out  # bash couldn't read back what it had printed of a substitution
     for number in seen:
         if number not in executed and number not in sentence.dead:
             out.append(f"invented: {number}")
@@ -34,10 +40,11 @@ def faults(sentence: Sentence, run: Run) -> list[str]:
     return out + _spans(reading)
 
 
-def _number(command: Command) -> str:
-    for word in command.words[:3]:
-        if word.text is not None and word.text[:1] == "u" and word.text[1:].isdecimal():
-            return word.text
+def _number(words: Sequence[str | None]) -> str:
+    """The number that a command bears, "" without one."""
+    for text in words[:3]:
+        if text is not None and text[:1] == "u" and text[1:].isdecimal():
+            return text
     return ""
 
 

@@ -4,7 +4,8 @@ Every command is `p<digit> u<number> ..` with a number of its own, and every fil
 creates is `w<number>`. `dead` names those that bash reads and never reaches.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from random import Random
 
@@ -32,6 +33,9 @@ class Grammar:
         self.dead: set[str] = set()
         self.bodies: list[str] = []  # here-documents that the next line feed begins
         self.plain = 0  # here no here-document may stand
+        self.flat = 0  # here no redirection may stand, and no list
+        self.total: Counter[str] = Counter()
+        self.made: Counter[str] = Counter()
         self.functions = 0
         self.coprocess = False
 
@@ -55,6 +59,12 @@ class Grammar:
 
     def note(self, construct: str) -> None:
         self.used.add(construct)
+        self.total[construct] += 1
+
+    def pick(self, constructs: Collection[str]) -> str:
+        """One of them, the rarer the likelier."""
+        some = self.random.choices(list(constructs), k=3)
+        return min(some, key=self.total.__getitem__) if self.chance(0.6) else some[0]
 
     def choose(self, *ways: Callable[[], str]) -> str:
         return self.random.choice(ways)()
@@ -87,7 +97,7 @@ class Grammar:
         """A line feed, and the here-documents that wait for one."""
         bodies, self.bodies = self.bodies, []
         comment = ""
-        if self.chance(0.1):
+        if self.chance(0.1) and not self.flat:
             self.note("comment")
             comment = self.random.choice([" # no 'quote $(p0) `", " #", " # p0; (("])
         return comment + "\n" + "".join(bodies)
@@ -119,15 +129,15 @@ class Grammar:
         if self.chance(0.08):
             self.note("assignment: before a command")
             before = f"V{self.random.randrange(3)}={self.value()}" + self.space()
-        if self.chance(0.05):
+        if self.chance(0.05) and not self.flat:
             self.note("redirection: before the command")
             before += self.redirection() + self.space()
-        for _ in range(self.random.choice([0, 0, 1, 1, 2])):
+        for _ in range(self.random.choice([0, 0, 1, 1, 2] if self.depth < _DEEPEST else [0, 0, 1])):
             parts.append(self.word())
         if self.chance(0.05):
             self.note("reserved word: as an argument")
             parts.append(self.random.choice("if then fi do done { } ! [[ esac time in".split()))
-        for _ in range(self.random.choice([0, 0, 0, 1, 1, 2])):
+        for _ in range(0 if self.flat else self.random.choice([0, 0, 0, 0, 0, 1, 1, 2])):
             at = self.random.randrange(1, len(parts) + 1)
             if at < len(parts):
                 self.note("redirection: between words")
@@ -143,7 +153,7 @@ class Grammar:
     def spelled(self, name: str) -> str:
         ways = {
             "quoting: of the program": ['"p"' + name[1], "p'" + name[1] + "'", "\\" + name],
-            "quoting: ansi program": ["$'\\x70'" + name[1], "$'p\\06" + name[1] + "'"],
+            "quoting: ansi program": ["$'\\x70'" + name[1], "$'\\160'" + name[1]],
             "braces: program": ["{" + name + ",p1}", "{" + name + ",}"],
             "line continuation: inside a word": ["p\\\n" + name[1]],
         }
@@ -190,8 +200,10 @@ class Grammar:
             return self.random.choice(["! ", "! ! "]) + self.pipeline()
         if kind == 3:
             self.note("time")
-            return self.keyword("time") + self.random.choice([" ", " -p ", " -- ", " ! "]) + (
-                self.pipeline()
+            return (
+                self.keyword("time")
+                + self.random.choice([" ", " -p ", " -- ", " ! "])
+                + (self.pipeline())
             )
         return self.pipeline()
 
@@ -210,7 +222,9 @@ class Grammar:
         if self.depth > _DEEPEST or self.chance(0.5):
             return self.call()
         self.depth += 1
-        make = self.random.choice(self.compounds)
+        some = self.random.choices(self.compounds, k=2)
+        make = min(some, key=lambda way: self.made[way.__name__])
+        self.made[make.__name__] += 1
         text = make(self)
         if self.chance(0.15) and make not in _NO_REDIRECTION:
             self.note("redirection: behind a compound command")
@@ -221,8 +235,10 @@ class Grammar:
     def block(self) -> str:
         """A list that a reserved word follows."""
         text = self.sequence()
-        return text + self.random.choice(["; ", self.feed()]) if not self.bodies else (
-            text + self.feed()
+        return (
+            text + self.random.choice(["; ", self.feed()])
+            if not self.bodies
+            else (text + self.feed())
         )
 
     def never(self) -> str:
@@ -271,7 +287,7 @@ class Grammar:
 
     def loop_arguments(self) -> str:
         self.note("for: over the arguments")
-        head = self.random.choice(["for V0 do ", "for V0; do ", "for V0\ndo "])
+        head = self.random.choice(["for V0 do ", "for V0; do ", "for V0" + self.feed() + "do "])
         return head + self.never() + "done"
 
     def loop_arithmetic(self) -> str:
@@ -296,27 +312,33 @@ class Grammar:
     def case(self) -> str:
         self.note("case")
         subject = self.random.choice(["a", "'a'", '"a"', "${Z:-a}"])
-        text = f"case {subject} in" + self.random.choice([" ", "\n"])
+        text = f"case {subject} in" + self.gap()
         if self.chance(0.3):
             self.note("case: parenthesis before a pattern")
             text += "(" + self.random.choice(["b", "b|c", "[x-z]*", "esac"]) + ") "
         else:
             text += self.random.choice(["b", "b | c", "'a b'", "if"]) + ")"
-        text += self.random.choice([" ", self.never().rstrip("; ") + " "]) + ";; "
+        self.dying += 1
+        text += (self.arm() if self.chance(0.5) else " ") + ";; "
+        self.dying -= 1
         text += self.random.choice(["a", "?", "[a]", "x|a", "*"]) + ")" + self.space()
-        text += self.block()
+        text += self.arm()
         end = self.random.choice([";;", ";&", ";;&", ""])
         if end:
             self.note("case: " + end)
             text += self.operator(end) + " "
         if end == ";&":
-            text += "x) " + self.block() + ";; "
+            text += "x) " + self.arm() + ";; "
         elif end == ";;&":
-            text += "?) " + self.block() + ";; "
+            text += "?) " + self.arm() + ";; "
         elif end == ";;" and self.chance(0.3):
             self.note("case: empty arm")
             text += "q) ;; "
         return text + "esac"
+
+    def arm(self) -> str:
+        """The commands of a case's arm, before their ;; or esac."""
+        return self.sequence() + (self.feed() if self.bodies or self.chance(0.3) else " ; ")
 
     def test(self) -> str:
         self.note("[[ ]]")
@@ -327,7 +349,7 @@ class Grammar:
             lambda: "abc == a* || abc == @(x|abc)",
             lambda: "abc =~ ^(a|b c).*$ && -n x",
             lambda: self.substitution() + " -eq 1",
-            lambda: "a = a\n&& b",
+            lambda: "a = a" + self.feed() + "&& b",
         ]
         way = self.random.randrange(len(ways))
         if way == 3:
@@ -338,7 +360,9 @@ class Grammar:
 
     def arithmetic(self) -> str:
         self.note("(( ))")
-        return "((" + self.random.choice([" 1 + ", "(2) - ", "x=", "1 <"]) + self.expression() + "))"
+        return (
+            "((" + self.random.choice([" 1 + ", "(2) - ", "x=", "1 <"]) + self.expression() + "))"
+        )
 
     def nested_subshell(self) -> str:
         self.note("((: two subshells")
@@ -346,19 +370,28 @@ class Grammar:
 
     def two_subshells(self) -> str:
         self.plain += 1
+        self.depth += _DEEPEST
         text = "((" + self.call() + "); (" + self.call() + "))"
+        self.depth -= _DEEPEST
         self.plain -= 1
         return text
 
     def function(self) -> str:
         self.functions += 1
         name = f"f{self.functions}{'x' * self.depth}{self.count}"
-        head = self.random.choice([f"{name}() ", f"{name} ()\n", f"function {name} ", f"function {name}()\n"])
-        self.note("function: name ()" if head[0] == "f" and "function" not in head else "function: word")
+        head = self.random.choice(
+            [f"{name}() ", f"{name} ( )", f"function {name} ", f"function {name}()"]
+        )
+        head += self.gap()
+        self.note(
+            "function: name ()" if head[0] == "f" and "function" not in head else "function: word"
+        )
         call = self.chance(0.7)
         if not call:
             self.dying += 1
-        body = self.random.choice([Grammar.group, Grammar.subshell, Grammar.condition_if, Grammar.loop_for])
+        body = self.random.choice(
+            [Grammar.group, Grammar.subshell, Grammar.condition_if, Grammar.loop_for]
+        )
         text = head + body(self)
         if self.chance(0.3):
             self.note("function: redirection")
@@ -366,7 +399,7 @@ class Grammar:
         if not call:
             self.dying -= 1
             return text
-        return text + (self.feed() if self.bodies else "; ") + name
+        return "{ " + text + (self.feed() if self.bodies else "; ") + name + "; }"
 
     def coproc(self) -> str:
         if self.coprocess or self.plain:
@@ -388,7 +421,7 @@ class Grammar:
             "assignment": lambda: "V0=" + self.value(),
             "assignment: +=": lambda: "V1+=" + self.value(),
             "array: compound": lambda: "A=(" + self.words() + ")",
-            "array: +=(..)": lambda: "A+=(" + self.words() + " # c )\n)",
+            "array: +=(..)": lambda: "A+=(" + self.words() + self.feed() + ")",
             "array: [key]=": lambda: "A=([0]=a [1]=" + self.substitution() + ")",
             "array: element": lambda: "A[" + self.expression() + "]=" + self.value(),
             "array: declare": lambda: "declare -a A=(" + self.words() + ")",
@@ -415,7 +448,7 @@ class Grammar:
     def word(self) -> str:
         """An argument of one or more pieces."""
         text = self.piece()
-        while self.chance(0.3):
+        while self.chance(0.25):
             text += self.piece()
         return "x" + text if text.startswith("#") else text
 
@@ -425,7 +458,7 @@ class Grammar:
         )
 
     def piece(self) -> str:
-        construct = self.random.choice(list(_PIECES))
+        construct = self.pick(_PIECES if self.depth < _DEEPEST + 2 else _FLAT)
         self.note(construct)
         return _PIECES[construct](self)
 
@@ -433,13 +466,15 @@ class Grammar:
         """${..} in one of its forms."""
         word = self.random.choice(["d", "'d e'", '"$V0"', "\\}", "$'\\t'"])
         if self.chance(0.3):
+            self.dying += 1  # bash expands it only when the variable's state asks for it
             word = self.substitution()
-        form = self.random.choice(
+            self.dying -= 1
+        form = self.pick(
             "V0 #V0 V0:-W V0-W V0:=W V0=W V0:+W V0+W V0:?W V0#W V0##W V0%W V0%%W V0/a/W V0//a/W "
             "V0/#a/W V0/%a/W V0^ V0^^a V0, V0,,a V0:1 V0:1:2 !V0 !V@ V0@P V0@Q A[0] A[@] #A[@] !A[@] "
             "@ * # ? ! $ - 1 #1 A[1+1]:-W".split()
         )
-        self.note("${" + form + "}")
+        self.note(form)
         quoted = self.chance(0.5)
         if quoted and ("'" in word or "\\" in word):
             word = "d"
@@ -449,10 +484,15 @@ class Grammar:
         return f'"{text}"' if quoted else text
 
     def expression(self) -> str:
-        """An arithmetic expression."""
-        return self.random.choice(["1", "(1)", "1+1", "x", "1?2:3"]) + (
-            "+" + self.substitution() if self.chance(0.5) else ""
-        )
+        """An arithmetic expression; the commands in it print one number."""
+        text = self.random.choice(["1", "(1)", "1+1", "x", "1?2:3"])
+        if self.chance(0.5):
+            self.depth += _DEEPEST
+            self.flat += 1
+            text += "+" + self.substitution()
+            self.flat -= 1
+            self.depth -= _DEEPEST
+        return text
 
     def substitution(self) -> str:
         """$(..) or `..` with commands in it; it never has blanks outside."""
@@ -467,8 +507,11 @@ class Grammar:
 
     def inside(self) -> str:
         def make() -> str:
-            text = self.call() if self.depth > _DEEPEST else self.sequence()
-            return self.feed() + text if self.chance(0.1) else " " + text
+            before = self.feed() if self.chance(0.1) else " "
+            text = self.call() if self.flat or self.depth > _DEEPEST else self.sequence()
+            if before == " " and text.startswith(("time", "t\\\n")):
+                before = "\n"  # right behind a parenthesis bash takes it for a program
+            return before + text
 
         return self.closed(make)
 
@@ -476,7 +519,8 @@ class Grammar:
         self.note("` `")
         self.depth += 2
         self.plain += 1
-        text = self.closed(lambda: self.call() if self.chance(0.8) else self.sequence())
+        lists = not self.flat and self.chance(0.2)
+        text = self.closed(self.sequence if lists else self.call)
         self.plain -= 1
         self.depth -= 2
         if "`" in text:
@@ -495,13 +539,16 @@ class Grammar:
         return self.random.choice([number, f"'{number}'", f'"{number}"', "./" + number])
 
     def redirection(self) -> str:
-        construct = self.random.choice(list(_REDIRECTIONS))
+        construct = self.pick(_REDIRECTIONS)
         if construct.startswith("here-document") and self.plain:
             construct = "redirection: 2>&1"
         self.note(construct)
         return _REDIRECTIONS[construct](self)
 
     def document(self, operator: str, spelled: str, end: str, literal: bool) -> str:
+        if end:
+            mark = self.number()
+            spelled, end = spelled.replace("E", "E" + mark), end.replace("E", "E" + mark)
         lines = ["plain ' text", "\ttab", 'a "quote', "E E", "ends \\\\"]
         if literal:
             lines += ["$(p0", "`", "${", "a\\"]
@@ -529,7 +576,7 @@ _PIECES: dict[str, Callable[[Grammar], str]] = {
     "plain": lambda g: g.random.choice(["a", "b-c", "d=1", "@%+^", "a#b", ",."]),
     "quoting: '..'": lambda g: g.random.choice(["'a b'", "''", "'$(p0) `'", "'\\'"]),
     'quoting: ".."': lambda g: g.random.choice(['"a b"', '""', '"it\'s"', '"\\"\\$\\`\\\\\\a"']),
-    "quoting: $'..'": lambda g: g.random.choice(["$'a\\tb'", "$'\\''", "$'\\x41\\102\\u00e9'", "$'\\cA\\q'"]),
+    "quoting: $'..'": lambda g: g.random.choice(["$'a\\tb'", "$'\\''" if not g.flat else "$'a'", "$'\\x41\\102\\u00e9'", "$'\\cA\\q'"]),
     'quoting: $".."': lambda g: g.random.choice(['$"a b"', '$"$V0"']),
     "quoting: \\": lambda g: g.random.choice(["\\ ", "\\$", "\\'", "\\;", "\\a", "\\#"]),
     "line continuation: in a word": lambda g: "a\\\nb",
@@ -552,8 +599,12 @@ _PIECES: dict[str, Callable[[Grammar], str]] = {
     "$[..]": lambda g: "$[" + g.expression() + "]",
     "<(..)": lambda g: "<(" + g.inside() + ")",
     ">(..)": lambda g: ">(" + g.inside() + ")" if not g.plain else "a",
-    "a dollar": lambda g: g.random.choice(["$", "a$", '"$"', "$.", '"a$ "']),
+    "a dollar": lambda g: g.random.choice(["$.", "a$,", '"$"', '"a$ "']),
 }  # fmt: skip
+
+_FLAT = [
+    name for name in _PIECES if "(" not in name and name not in ('"..`..`.."', "${..}", "$[..]")
+]
 
 _REDIRECTIONS: dict[str, Callable[[Grammar], str]] = {
     "redirection: >": lambda g: g.random.choice([">", "> ", "1>", "2> "]) + g.file(),
@@ -570,7 +621,7 @@ _REDIRECTIONS: dict[str, Callable[[Grammar], str]] = {
     "redirection: {fd}": lambda g: "{fd" + g.number() + "}" + g.random.choice([">", ">>"]) + g.file(),
     "redirection: to a substitution": lambda g: "> >(" + g.inside() + ")" if not g.plain else ">&1",
     "redirection: from a substitution": lambda g: "< <(" + g.inside() + ")",
-    "redirection: computed target": lambda g: "<f" + g.dollar() + "((0*" + g.expression() + "))",
+    "redirection: computed target": lambda g: "<f" + g.dollar() + "((0*(" + g.expression() + ")))",
     "here-string": lambda g: g.operator("<<<") + g.random.choice([" a", "'a b'", '"$V0"', g.substitution()]),
     "here-document": lambda g: g.document("<<", "E", "E", False),
     "here-document: <<-": lambda g: g.document("<<-", "E", "E", False),

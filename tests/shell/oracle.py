@@ -5,11 +5,14 @@ arguments, print "1" and succeed; `no` does the same and fails. Nothing else can
 Under bubblewrap, where it is installed, nothing outside that folder can be written either.
 """
 
+import json
 import os
+import select
 import shutil
 import signal
 import struct
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +22,7 @@ NAMES = (*(f"p{k}" for k in range(10)), "no")
 
 _RECORDER = r"""
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,6 +35,8 @@ int main(int n, char **v) {
   for (i = 0; i < n; i++) { size_t k = strlen(v[i]) + 1; memcpy(p, v[i], k); p += k; }
   int fd = open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (fd < 0 || write(fd, r, len + 4) < 0) return 3;
+  close(fd);
+  signal(SIGPIPE, SIG_IGN);
   if (write(1, "1\n", 2) < 0) {}
   return strcmp(v[0], "no") == 0;
 }
@@ -53,13 +59,11 @@ class Run:
 
 
 class Oracle:
-    """Runs command lines; a context manager that owns its folders."""
+    """Runs command lines; a context manager that owns its folder."""
 
-    def __init__(self, seconds: float = 10.0) -> None:
+    def __init__(self, seconds: float = 3.0) -> None:
         self._seconds = seconds
         self._folder = TemporaryDirectory(prefix="oracle-")
-        self._compiled = shutil.which("cc") or shutil.which("gcc")
-        self._bwrap = shutil.which("bwrap")
 
     def __enter__(self) -> "Oracle":
         return self
@@ -76,99 +80,114 @@ class Oracle:
 
     def _run_slice(self, worker: int, commands: list[str]) -> list[Run]:
         home = Path(self._folder.name) / str(worker)
-        (home / "bin").mkdir(parents=True, exist_ok=True)
-        (home / "work").mkdir(exist_ok=True)
-        log = home / "log"
-        self._stubs(home / "bin", log)
-        return [self._run(home, log, command) for command in commands]
+        home.mkdir(exist_ok=True)
+        argv = [sys.executable, "-I", __file__, str(home), str(self._seconds)]
+        bwrap = shutil.which("bwrap")
+        if bwrap:
+            argv = [
+                *(bwrap, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+                *("--bind", str(home), str(home), "--unshare-net", "--die-with-parent", "--"),
+                *argv,
+            ]
+        limit = 60 + len(commands) * self._seconds
+        answer = subprocess.run(
+            argv,
+            input=json.dumps(commands).encode(),
+            stdout=subprocess.PIPE,
+            check=True,
+            timeout=limit,
+        ).stdout
+        return [
+            Run(run["executed"], set(run["created"]), run["stderr"]) for run in json.loads(answer)
+        ]
 
-    def _stubs(self, folder: Path, log: Path) -> None:
+
+class _Bench:
+    """The folder in which command lines run one after the other."""
+
+    def __init__(self, home: Path, seconds: float) -> None:
+        self.log = home / "log"
+        self.work = home / "work"
+        self.errors = home / "stderr"
+        self.seconds = seconds
+        self.compiler = shutil.which("cc") or shutil.which("gcc")
+        self.bash = shutil.which("bash") or "/bin/bash"
+        self.env = {"PATH": str(home / "bin"), "HOME": str(self.work), "LANG": "C.UTF-8"}
+        (home / "bin").mkdir(exist_ok=True)
+        self.work.mkdir(exist_ok=True)
+        self.make_stubs(home / "bin")
+
+    def make_stubs(self, folder: Path) -> None:
         stub = folder / NAMES[0]
-        if self._compiled:
+        if self.compiler:
             source = folder.parent / "stub.c"
-            source.write_text(_RECORDER % log)
-            subprocess.run([self._compiled, "-O1", "-w", "-o", stub, source], check=True, timeout=60)
+            source.write_text(_RECORDER % self.log)
+            argv = [self.compiler, "-O1", "-w", "-o", str(stub), str(source)]
+            subprocess.run(argv, check=True, timeout=60, env={**os.environ, "TMPDIR": str(folder)})
         else:
-            stub.write_text(_SCRIPT % log)
+            stub.write_text(_SCRIPT % self.log)
             stub.chmod(0o755)
         for name in NAMES[1:]:
             (folder / name).unlink(missing_ok=True)
             os.link(stub, folder / name)
 
-    def _run(self, home: Path, log: Path, command: str) -> Run:
-        work = home / "work"
-        log.write_bytes(b"")
-        before = {"f0", "f1"}
-        for name in before:
-            (work / name).write_text("1\n")
-        env = {"PATH": str(home / "bin"), "HOME": str(work), "LANG": "C.UTF-8"}
-        bash = shutil.which("bash") or "/bin/bash"
-        argv = [bash, "-c", "--", command]
-        if self._bwrap:
-            argv = [self._bwrap, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-            argv += ["--bind", str(home), str(home), "--unshare-net", "--die-with-parent"]
-            argv += ["--", bash, "-c", "--", command]
+    def run(self, command: str) -> dict[str, object]:
+        self.log.write_bytes(b"")
+        given = {"f0", "f1"}
+        for name in given:
+            (self.work / name).write_text("1\n")
         # Every descendant inherits the pipe: its end of file says that all of them are gone.
         read, write = os.pipe()
-        child = subprocess.Popen(
-            argv,
-            cwd=work,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=(home / "stderr").open("wb"),
-            pass_fds=(write,),
-            start_new_session=True,
-        )
+        with self.errors.open("wb") as errors:
+            child = subprocess.Popen(
+                [self.bash, "-c", "--", command],
+                cwd=self.work,
+                env=self.env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                pass_fds=(write,),
+                start_new_session=True,
+            )
         os.close(write)
-        alarm = _Alarm(child.pid, self._seconds)
-        try:
-            while os.read(read, 4096):
-                pass
-            child.wait(self._seconds)
-        finally:
-            alarm.cancel()
-            os.close(read)
-        created = set()
-        for path in work.iterdir():
-            if path.name not in before:
-                created.add(path.name)
-            if path.is_dir():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
-        stderr = (home / "stderr").read_text("utf-8", "replace")
-        return Run(self._read(log.read_bytes()), created, stderr)
+        ready, _, _ = select.select([read], [], [], self.seconds)
+        if not ready:
+            if os.environ.get("SHOW"):
+                print("TIMEOUT", repr(command), file=sys.stderr)
+            os.killpg(child.pid, signal.SIGKILL)
+        os.close(read)
+        child.wait(self.seconds)
+        created = []
+        for path in self.work.iterdir():
+            if path.name not in given:
+                created.append(path.name)
+            path.unlink()
+        return {
+            "executed": self.executed(self.log.read_bytes()),
+            "created": created,
+            "stderr": self.errors.read_text("utf-8", "replace"),
+        }
 
-    def _read(self, data: bytes) -> list[list[str]]:
-        if not self._compiled:
-            return [
-                [word.decode("utf-8", "replace") for word in record.split(b"\0")[:-1]]
-                for record in data.split(b"\036\0")[:-1]
-            ]
-        out: list[list[str]] = []
+    def executed(self, data: bytes) -> list[list[str]]:
+        records = []
+        if not self.compiler:
+            records = data.split(b"\036\0")[:-1]
         at = 0
-        while at + 4 <= len(data):
+        while self.compiler and at + 4 <= len(data):
             (size,) = struct.unpack_from("I", data, at)
-            record = data[at + 4 : at + 4 + size]
-            out.append([word.decode("utf-8", "replace") for word in record.split(b"\0")[:-1]])
+            records.append(data[at + 4 : at + 4 + size])
             at += 4 + size
-        return out
+        return [
+            [word.decode("utf-8", "replace") for word in record.split(b"\0")[:-1]]
+            for record in records
+        ]
 
 
-class _Alarm:
-    """Kills a process group that outlives its time."""
+def main() -> None:
+    """Run the JSON list of command lines on standard input in the folder that is named."""
+    bench = _Bench(Path(sys.argv[1]), float(sys.argv[2]))
+    json.dump([bench.run(command) for command in json.load(sys.stdin)], sys.stdout)
 
-    def __init__(self, pid: int, seconds: float) -> None:
-        from threading import Timer
 
-        self._timer = Timer(seconds, self._kill, (pid,))
-        self._timer.start()
-        self.cancel = self._timer.cancel
-
-    @staticmethod
-    def _kill(pid: int) -> None:
-        try:
-            os.killpg(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+if __name__ == "__main__":
+    main()

@@ -17,7 +17,7 @@ import pytest
 import typer
 
 from barry_cli.base.paths import Folders
-from barry_cli.cli.app import app
+from barry_cli.cli.app import whole
 from barry_cli.cli.pages.tree import Verb, tree
 from barry_cli.base import settings
 from barry_cli.launch import environment
@@ -141,12 +141,12 @@ def wrong_with(command: str, top: Verb) -> str | None:
 
 @by_name
 def test_every_command_is_there(document: Document) -> None:
-    top = tree(typer.main.get_command(app))
+    top = tree(typer.main.get_command(whole()))
     assert [wrong for line in commands(document) if (wrong := wrong_with(line, top))] == []
 
 
 def test_commands_that_are_not_there_are_noticed() -> None:
-    top = tree(typer.main.get_command(app))
+    top = tree(typer.main.get_command(whole()))
     assert wrong_with("barry session launch ID --dry-run -- --whatever", top) is None
     assert wrong_with("barry session lunch ID", top)
     assert wrong_with("barry session launch ID --wet-run", top)
@@ -155,7 +155,7 @@ def test_commands_that_are_not_there_are_noticed() -> None:
 
 def test_every_verb_is_in_the_changelog() -> None:
     named = {word for code in re.findall(r"`([^`]+)`", CHANGELOG.text) for word in code.split()}
-    top = tree(typer.main.get_command(app))
+    top = tree(typer.main.get_command(whole()))
     assert {verb.words[-1] for verb in top.walk() if not verb.verbs} <= named
 
 

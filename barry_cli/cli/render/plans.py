@@ -37,6 +37,11 @@ def document(prepared: Prepared) -> dict[str, Any]:
                 "why": prepared.chosen_because,
                 "version": prepared.version,
             },
+            "bound": {
+                "sources": list(prepared.held.sources),
+                "effective": prepared.held.bound,
+                "switchedOff": list(prepared.held.off),
+            },
             "guarantees": snapshot(prepared.plan.guarantees),
             "guaranteesUnverified": prepared.unverified,
             "lowered": dict(prepared.plan.lowered),
@@ -84,6 +89,10 @@ def text(prepared: Prepared) -> str:
             + (f" ({', '.join(plan['startReasons'])})" if plan["startReasons"] else ""),
         ),
     ]
+    if plan["bound"]["sources"]:
+        pairs.insert(3, ("bound", ", ".join(plan["bound"]["sources"])))
+    if plan["bound"]["switchedOff"]:
+        pairs.insert(4, ("switched off", ", ".join(plan["bound"]["switchedOff"])))
     said = "".join(f"warning: {printable(warning)}\n" for warning in plan["warnings"])
     said += "".join(f"note: {printable(note)}\n" for note in plan["notes"])
     return facts(pairs) + said

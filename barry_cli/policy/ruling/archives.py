@@ -6,6 +6,7 @@ from barry_cli.policy.ruling.shell.reading import Word
 
 
 def tar(name: str, words: list[Word]) -> list[FileUse]:
+    """What tar reads, and the archive or files that it makes."""
     given = frozenset(
         """-f -C -T -X -b -F -g -H -I -K -L -N -V --file --directory --files-from --exclude
         --exclude-from --transform --xform --strip-components --owner --group --mode --mtime
@@ -52,9 +53,10 @@ def _old_style(words: list[Word]) -> list[Word]:
 
 
 def find(name: str, words: list[Word]) -> list[FileUse]:
+    """The files that find itself writes or removes."""
     found: list[FileUse] = []
     starts: list[Word] = []
-    for index, word in enumerate(words):
+    for word in words:
         text = word.prefix
         if text[:1] == "-" or text in {"(", "!"}:
             break
@@ -71,18 +73,21 @@ def find(name: str, words: list[Word]) -> list[FileUse]:
 
 
 def csplit(name: str, words: list[Word]) -> list[FileUse]:
+    """One file, cut into files whose names are made up."""
     taken = take_apart(words, frozenset("-f -b -n --prefix --suffix-format --digits".split()))
     found = [FileUse(READ, word, name) for word in taken.operands[:1]]
     return [*found, FileUse(WRITE, None, name)] if found else []
 
 
 def split(name: str, words: list[Word]) -> list[FileUse]:
+    """The same by size."""
     taken = take_apart(words, frozenset("-a -b -C -l -n -t --lines --bytes --number".split()))
     found = [FileUse(READ, word, name) for word in taken.operands[:1]]
     return [*found, FileUse(WRITE, None, name)]
 
 
 def shell(name: str, words: list[Word]) -> list[FileUse]:
+    """The script that a shell runs, which may be another kind of word."""
     taken = take_apart(words, frozenset("-c -o -O --rcfile --init-file".split()))
     found = [FileUse(READ, word, name) for word in taken.values("--rcfile", "--init-file")]
     if not taken.has("-c", "-s"):
@@ -93,6 +98,7 @@ def shell(name: str, words: list[Word]) -> list[FileUse]:
 
 
 def script(name: str, words: list[Word]) -> list[FileUse]:
+    """The files that a session is recorded in."""
     given = frozenset(
         "-c -E -I -O -B -T -m -o --command --log-in --log-out --log-io --log-timing".split()
     )

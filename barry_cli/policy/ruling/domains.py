@@ -28,22 +28,27 @@ def canonical(host: str) -> str:
 def is_local(host: str) -> bool:
     """The machine itself, which no bound on hosts closes."""
     return (
-        host in {"localhost", "::1", "::", "0.0.0.0"}
+        host in {"localhost", "::1", "::", "0.0.0.0"}  # noqa: S104 - compared, not bound to
         or host.endswith(".localhost")
         or (host.startswith("127.") and _ipv4(host) == host)
     )
 
 
-def domain_rule(host: str, patterns: "tuple[str, ...] | list[str]") -> str | None:
-    """The first pattern, as it was written, that matches the host.
+def compile_domains(patterns: "tuple[str, ...] | list[str]") -> tuple[tuple[str, str], ...]:
+    """Each pattern as it was written, and its canonical spelling. Empty ones are left out."""
+    pairs = [(pattern, canonical(pattern)) for pattern in patterns]
+    return tuple([pair for pair in pairs if pair[1]])
+
+
+def domain_rule(name: str, patterns: tuple[tuple[str, str], ...]) -> str | None:
+    """The first pattern, as it was written, that matches a canonical host.
 
     `*.x` needs at least one label before x; anything else without a star is one exact host. A star
-    elsewhere stands for any characters. An empty pattern matches nothing.
+    elsewhere stands for any characters.
     """
-    name = canonical(host)
-    for pattern in patterns:
-        if name and pattern and _matches(canonical(pattern), name):
-            return pattern
+    for written, pattern in patterns:
+        if name and _matches(pattern, name):
+            return written
     return None
 
 
@@ -71,7 +76,7 @@ def hosts_of(text: str) -> tuple[str, ...]:
 
 
 def copied_host(text: str) -> str:
-    """The host in the `user@host:path` and `host::module` of copying programs; "" for a local one."""
+    """The host in the `user@host:path` and `host::module` of copying programs; "" if local."""
     if text[:1] == "[" or text.partition("@")[2][:1] == "[":
         inside, closed, rest = text.partition("[")[2].partition("]")
         return canonical(inside) if closed and rest[:1] == ":" else ""

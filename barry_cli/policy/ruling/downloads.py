@@ -16,6 +16,7 @@ INNER = frozenset("-F --form --data-urlencode --data-raw".split())
 
 
 def curl(name: str, words: list[Word]) -> list[FileUse]:
+    """Files that curl saves, and those that it sends."""
     taken = take_apart(words, CURL_VALUED)
     found: list[FileUse] = []
     folders = taken.values("--output-dir")
@@ -31,23 +32,31 @@ def curl(name: str, words: list[Word]) -> list[FileUse]:
         elif option.name in READS:
             found.append(FileUse(READ, value, reason))
         elif option.name in CURL_DATA:
-            at = known(value).find("@")
-            sign = known(value).find("<") if option.name in {"-F", "--form"} else -1
-            for index in (at, sign):
-                if index >= 0 and (index == 0 or option.name in INNER):
-                    found.append(FileUse(READ, _until(after(value, index + 1), ";"), reason))
+            found.extend(_sent(option.name, value, reason))
         elif option.name in {"-b", "--cookie"} and "=" not in known(value):
             found.append(FileUse(READ, value, reason))
     if taken.has("-O", "--remote-name", "--remote-name-all"):
-        for url in taken.operands + taken.values("--url"):
-            found.append(_named_by_url(url, "curl -O", folders))
-    for url in taken.operands:
-        if known(url)[:5].lower() == "file:":
-            found.append(FileUse(READ, url, "curl"))
+        urls = taken.operands + taken.values("--url")
+        found.extend(_named_by_url(url, "curl -O", folders) for url in urls)
+    local = [url for url in taken.operands if known(url)[:5].lower() == "file:"]
+    found.extend(FileUse(READ, url, "curl") for url in local)
     return found
 
 
+def _sent(option: str, value: Word, reason: str) -> list[FileUse]:
+    """`@file` at the beginning of data, or behind a form's field."""
+    text = known(value)
+    signs = "@<" if option in {"-F", "--form"} else "@"
+    places = [text.find(sign) for sign in signs]
+    return [
+        FileUse(READ, _until(after(value, at + 1), ";"), reason)
+        for at in places
+        if at >= 0 and (at == 0 or option in INNER)
+    ]
+
+
 def wget(name: str, words: list[Word]) -> list[FileUse]:
+    """Files that wget saves, and those that it sends."""
     taken = take_apart(words, WGET_VALUED)
     if taken.has("--spider", "-V", "--version", "-h", "--help"):
         return []

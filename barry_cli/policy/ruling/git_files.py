@@ -1,8 +1,8 @@
 """Which files git's subcommands read and write, as far as their words say it."""
 
+from barry_cli.policy.ruling.file_use import CHANGE, READ, WRITE, FileUse
 from barry_cli.policy.ruling.operands import after, known, take_apart
 from barry_cli.policy.ruling.shell.reading import Word
-from barry_cli.policy.ruling.file_use import CHANGE, READ, WRITE, FileUse
 
 BEFORE = frozenset("-C -c --git-dir --work-tree --namespace --exec-path --config-env".split())
 VALUED = frozenset(
@@ -43,16 +43,15 @@ def _by_verb(verb: str, rest: list[Word]) -> list[FileUse]:
     ended = _behind_dashes(rest)
     reason = f"git {verb}"
     found: list[FileUse] = []
-    for word in taken.values("-F", "--file") if verb == "commit" else ():
-        found.append(FileUse(READ, word, reason))
-    for word in (
-        taken.values("--output", "-o") if verb in {"archive", "format-patch", "diff"} else ()
-    ):
-        found.append(FileUse(WRITE, word, reason))
+    if verb == "commit":
+        found.extend(FileUse(READ, word, reason) for word in taken.values("-F", "--file"))
+    if verb in {"archive", "format-patch", "diff"}:
+        found.extend(FileUse(WRITE, word, reason) for word in taken.values("--output", "-o"))
     if verb in READS:
         for word in taken.operands:
-            found.extend(_unsure(READ, each, reason) for each in _with_revision(word))
-    elif verb == "apply" or verb == "am":
+            shown = _with_revision(word)
+            found.extend(FileUse(READ, each, reason).unsure() for each in shown)
+    elif verb in {"apply", "am"}:
         found.extend(FileUse(READ, word, reason) for word in taken.operands)
         if not taken.has("--check", "--stat", "--numstat", "--summary"):
             found.append(FileUse(CHANGE, None, reason))
@@ -65,12 +64,6 @@ def _by_verb(verb: str, rest: list[Word]) -> list[FileUse]:
     elif verb in MAKES:
         found.extend(FileUse(CHANGE, word, reason) for word in taken.operands[1:2])
     return found
-
-
-def _unsure(kind: str, word: Word, reason: str) -> FileUse:
-    use = FileUse(kind, word, reason)
-    use.sure = False
-    return use
 
 
 def _with_revision(word: Word) -> list[Word]:

@@ -89,6 +89,7 @@ HTTPIE_VALUED = frozenset(
 
 
 def curl(words: list[Word]) -> Reach:
+    """What curl does; `--next` starts anew."""
     reach = Reach()
     section: list[Word] = []
     for word in words:
@@ -163,6 +164,7 @@ def _may_be_options(urls: list[Word]) -> bool:
 
 
 def wget(words: list[Word]) -> Reach:
+    """What wget does."""
     reach = Reach()
     found = take_apart(words, WGET_VALUED)
     if found.has("-V", "--version", "-h", "--help"):
@@ -212,9 +214,9 @@ def httpie(words: list[Word]) -> Reach:
         if text[:1] != ":":  # :8000/x is this machine
             reach.to_url(url)
     for proxy in found.values("--proxy"):
-        _, colon, url = known(proxy).partition(":")
-        if colon and HOLE not in url:
-            reach.hosts.extend((host, proxy) for host in hosts_of(url))
+        _, colon, address = known(proxy).partition(":")
+        if colon and HOLE not in address:
+            reach.hosts.extend((host, proxy) for host in hosts_of(address))
     return reach
 
 
@@ -223,7 +225,7 @@ def _is_data(item: Word) -> bool:
     at = min((text.find(sign) for sign in "=:@" if sign in text), default=-1)
     if at < 0:
         return HOLE in text
-    return text[at] != ":" and text[at : at + 2] != "==" or text[at : at + 2] == ":="
+    return (text[at] != ":" and text[at : at + 2] != "==") or text[at : at + 2] == ":="
 
 
 def url_hosts(word: Word) -> list[str]:

@@ -114,7 +114,7 @@ def reach(name: str, words: list[Word]) -> Reach | None:
         return _by_first(name, words)
     plain = name.rstrip("0123456789.")
     code = INTERPRETERS.get(name, INTERPRETERS.get(plain))
-    if code is not None and (name != "bun" or words and words[0].prefix[:1] == "-"):
+    if code is not None and (name != "bun" or (words and words[0].prefix[:1] == "-")):
         return _code(code.split(), words)
     return service(name, words)
 
@@ -138,7 +138,7 @@ def code_reach(word: Word) -> Reach | None:
 
 
 def socket_file(path: Word) -> Reach | None:
-    """bash opens a connection for a redirect from or to `/dev/tcp/HOST/PORT`."""
+    """Bash opens a connection for a redirect from or to `/dev/tcp/HOST/PORT`."""
     text = known(path)
     if text[:9] not in {"/dev/tcp/", "/dev/udp/"}:
         return None

@@ -37,11 +37,7 @@ class Operands:
         return any(option.name in names for option in self.options)
 
     def values(self, *names: str) -> list[Word]:
-        found = []
-        for option in self.options:
-            if option.name in names and option.value is not None:
-                found.append(option.value)
-        return found
+        return [o.value for o in self.options if o.name in names and o.value is not None]
 
 
 def take_apart(words: list[Word], valued: frozenset[str], single: bool = False) -> Operands:

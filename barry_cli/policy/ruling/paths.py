@@ -74,10 +74,7 @@ def real(path: str, cwd: str) -> tuple[str, ...]:
         links += 1
         if links > LINKS:
             break
-        if target[:1] == "/":
-            at = ""
-        else:
-            at = at.rpartition("/")[0]
+        at = "" if target[:1] == "/" else at.rpartition("/")[0]
         waiting.extend(reversed(target.split("/")))
     return tuple(at.strip("/").split("/")) if at.strip("/") else ()
 

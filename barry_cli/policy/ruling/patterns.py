@@ -1,4 +1,4 @@
-"""File patterns: `*` and `?` within a segment, `**` across, `[..]`, `{a,b}`, `\\` escapes.
+r"""File patterns: `*` and `?` within a segment, `**` across, `[..]`, `{a,b}`, `\` escapes.
 
 Without a slash a pattern holds at any depth. With one it is absolute, below the home (`~/..`), or
 below its anchor: the folder that it was written for, which `/folder//pattern` carries along. What
@@ -67,7 +67,7 @@ def matches(segments: tuple[str, ...], path: tuple[str, ...]) -> bool:
 
 def segment_matches(pattern: str, text: str) -> bool:
     """Does one segment match? A bracket counts both as a class and as plain characters."""
-    if pattern == text or pattern == "*":
+    if pattern in {text, "*"}:
         return True
     if WILD.isdisjoint(pattern):
         return False
@@ -131,7 +131,8 @@ def _confirms(segments: tuple[str, ...], word: tuple[str, ...]) -> bool:
         if part == HOLE:
             tail = word[index + 1 :]
             if not tail:
-                return known and len(segments) > at
+                # All that is left may be anything.
+                return known and at < len(segments) and not any(map(_says, segments[at:]))
             return any(_confirms(segments[more:], tail) for more in range(at, len(segments)))
         if at >= len(segments):
             return known
@@ -140,12 +141,10 @@ def _confirms(segments: tuple[str, ...], word: tuple[str, ...]) -> bool:
             if not rest:
                 return known
             return any(
-                _confirms(rest, tail[skip:]) for skip in range(len(tail)) if HOLE != tail[skip]
+                _confirms(rest, tail[skip:]) for skip in range(len(tail)) if tail[skip] != HOLE
             )
         if HOLE in part:
-            if not _overlaps(segments[at], part):
-                return False
-            return True
+            return _overlaps(segments[at], part)
         if not segment_matches(segments[at], part):
             return False
         known = known or segments[at] != "*"
@@ -153,9 +152,14 @@ def _confirms(segments: tuple[str, ...], word: tuple[str, ...]) -> bool:
     return known and (at == len(segments) or segments[at] == "**")
 
 
+def _says(segment: str) -> bool:
+    """Does the pattern's segment leave anything out?"""
+    return bool(segment.strip("*"))
+
+
 def _overlaps(pattern: str, part: str) -> bool:
     """Does the known beginning or end of a segment confirm that of the pattern's segment?"""
-    head, tail = part.split(HOLE)[0], part.rsplit(HOLE, 1)[1]
+    head, tail = part.split(HOLE, maxsplit=1)[0], part.rsplit(HOLE, 1)[1]
     first = _literal_head(pattern)
     last = _literal_head(pattern[::-1])[::-1]
     if first == pattern:

@@ -46,6 +46,7 @@ RSYNC_VALUED = frozenset(
 
 
 def git(words: list[Word]) -> Reach:
+    """What git does over the network: nothing for a repository on this machine."""
     reach = Reach()
     before = _before_verb(words)
     found = take_apart(before, GIT_VALUED)
@@ -54,7 +55,7 @@ def git(words: list[Word]) -> Reach:
         return reach
     verb, behind = rest[0], rest[1:]
     inner = take_apart(behind, GIT_MORE)
-    if inner.has("--help") or inner.has("-h") and verb.text == "push":
+    if inner.has("--help") or (inner.has("-h") and verb.text == "push"):
         return reach
     action = _git_action(verb, inner)
     if not action:
@@ -158,6 +159,7 @@ def _to_remote(word: Word, reach: Reach) -> None:
 
 
 def ssh(words: list[Word]) -> Reach:
+    """What ssh does: the command that runs over there is somebody else's to read."""
     reach = Reach()
     found = take_apart(_until_operand(words, SSH_VALUED), SSH_VALUED)
     if found.has("-G", "-V", "-Q", "--version", "--help"):
@@ -208,6 +210,7 @@ def _to_name(text: str, word: Word, reach: Reach) -> None:
 
 
 def sftp(words: list[Word]) -> Reach:
+    """What sftp does; a batch may upload."""
     reach = Reach()
     found = take_apart(words, COPY_VALUED)
     for word in found.operands[:1]:
@@ -224,6 +227,7 @@ def sftp(words: list[Word]) -> Reach:
 
 
 def ssh_copy_id(words: list[Word]) -> Reach:
+    """A key that is put on another machine."""
     reach = Reach()
     found = take_apart(words, frozenset(("-i", "-p", "-o", "-F", "-t")))
     for word in found.operands[:1]:
@@ -233,6 +237,7 @@ def ssh_copy_id(words: list[Word]) -> Reach:
 
 
 def scp(words: list[Word]) -> Reach:
+    """What scp does, by its operands."""
     found = take_apart(words, COPY_VALUED)
     reach = _copy(found)
     _ssh_hosts(found, reach)
@@ -240,6 +245,7 @@ def scp(words: list[Word]) -> Reach:
 
 
 def rsync(words: list[Word]) -> Reach:
+    """What rsync does, by its operands."""
     found = take_apart(words, RSYNC_VALUED)
     if found.has("--version", "--help", "-V", "--daemon"):
         return Reach()

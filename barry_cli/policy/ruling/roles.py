@@ -1,94 +1,106 @@
 """Which of a program's words name files, and what happens to them.
 
-An entry: what the operands are, then options with marks. `read`, `write` (made or overwritten),
-`change` (removed, moved away, permissions), `copy` (read, the last one written), `move` (the same,
-and the sources are gone), `pattern` (the first operand is no file, unless an option stands for it),
-`second` (the first is read, the second written), `none`. Marks behind an option: `:` takes a value
-that is no file, `<` one that is read, `>` one that is written, `/` the folder that the program
-works in, `@` a folder that the operands go to, `=` one that stands for the first operand, `^` one
-that is read and stands for it, `!` nothing is written, `+` what is read is written back, `r` whole
-folders are gone through.
+A line: programs, a bar, what the operands are, then options with marks. `read`, `write` (made or
+overwritten), `change` (removed, moved away, permissions), `copy` (read, the last one written),
+`move` (the same, and the sources are gone), `into` (the first written, the others read), `second`
+(the second written), `pack` (each one replaced by another), `unpack` (the first read, others
+written), `pattern` (the first is no file, unless an option stands for it), `none`. A `~`: long
+options have one dash. Any other word: a function of its own.
+Marks behind an option: `:` takes a value that is no file, `<` one that is read, `>` one that is
+written, `/` the folder that the program works in, `@` a folder that the operands go to, `=` one
+that stands for the first operand, `^` one that is read and stands for it, `!` nothing is written,
+`+` what is read is written back, `r` whole folders are gone through.
 """
 
-_SEARCH = (
-    "pattern -e= -f^ --regexp= --file^ -m: -A: -B: -C: -d: -D: --max-count: --include: --exclude:"
-    " --exclude-dir: --exclude-from< --label: --color: --binary-files: --context: -g: -t: -T: --glob:"
-    " --iglob: --type: --type-not: --after-context: --before-context: -j: --threads: -M: -r: -E:"
-    " --max-columns: --replace: --sort: --sortr: --max-depth: --ignore-file< --pre:"
-)
-_PACK = "change -S: --suffix: -b: -c! --stdout! --to-stdout! -l! --list! -t! --test! -T: --threads:"
-_LINES = "read -n: -c: --lines: --bytes: -s: --pid: -q: --retry:"
-
-_LISTED: tuple[tuple[str, str], ...] = (
-    ("cat tac rev nl od hexdump xxd strings less more most bat batcat zcat bzcat xzcat zless base64"
-     " base32 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum wc file comm"
-     " join paste fold fmt pr column cmp diff diff3 sdiff colordiff delta expand unexpand look"
-     " readelf objdump nm size ldd vimdiff pygmentize highlight glow mdcat view xmllint tomlq csvcut"
-     " source . gpg zipinfo unrar lsattr getfacl",
-     "read -w: -s: -t: -d: -b: -N: -j: -A: -l: -o: -f: --width: --tabs: --delimiter: -u: -L: -U:"
-     " --output>"),
-    ("head tail", _LINES),
-    ("cut", "read -d: -f: -b: -c: --delimiter: --fields: --characters: --bytes:"
-            " --output-delimiter:"),
-    ("tr seq numfmt", "none"),
-    ("uniq", "second -f: -s: -w: -c -d -u -i"),
-    ("sort", "read -o> --output> -k: -t: -S: -T: --key: --field-separator: --parallel: --batch-size:"
-             " --buffer-size: --files0-from< --compress-program: --random-source<"),
-    ("shuf", "read -o> --output> -n: --head-count: -i: --input-range: --random-source<"),
-    ("split", "split"),
-    ("grep egrep fgrep zgrep rg ag ack ugrep pcregrep sift", _SEARCH),
-    ("jq", "pattern -f^ --from-file^ --arg: --indent: --argjson: --slurpfile: --rawfile:"),
-    ("yq", "pattern -i+ --inplace+ --in-place+ -o: -p: --output-format: --input-format:"
-           " --from-file^"),
-    ("tee sponge", "write"),
-    ("touch", "write -d: -t: -r< --date: --time: --reference<"),
-    ("truncate", "write -s: -r< --size: --reference<"),
-    ("mkfifo mknod", "write -m: --mode:"),
-    ("mkdir", "change -m: --mode:"),
-    ("rm rmdir unlink shred srm trash trash-put", "change -n: --iterations: -s: --size:"),
-    ("chmod chown chgrp chattr setfacl", "pattern --reference= -m= -x= -b -k -R -M^"),
-    ("cp", "copy -t@ --target-directory@ -S: --suffix: --sparse: --context: -rr -Rr -ar --archiver"
-           " --recursiver --no-preserve: --dry-run!"),
-    ("mv", "move -t@ --target-directory@ -S: --suffix:"),
-    ("install ginstall", "copy -t@ --target-directory@ -m: -o: -g: -S: --mode: --owner: --group:"
-                         " --suffix: --strip-program:"),
-    ("ln", "copy -t@ --target-directory@ -S: --suffix:"),
-    ("link", "second"),
-    ("scp", "copy -B: -c: -D: -F< -i< -J: -l: -o: -P: -S: -X: -rr"),
-    ("rsync", "copy -e: -f: -T: -M: --rsh: --exclude: --include: --filter: --exclude-from<"
-              " --include-from< --files-from< --log-file> --password-file< --backup-dir: --chmod:"
-              " --chown: --port: --suffix: --timeout: --bwlimit: --rsync-path: --partial-dir:"
-              " --temp-dir: --compare-dest: --copy-dest: --link-dest: -n! --dry-run! --list-only!"
-              " -rr -ar --archiver --recursiver --info: --debug: --out-format: --max-size:"
-              " --min-size: --compress-level:"),
-    ("gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress pigz pbzip2",
-     _PACK + " -d"),
-    ("zip", "copy -x: -i: -b: -t: -P: -n: -rr --recurse-pathsr"),
-    ("unzip", "unpack -d/ -x: -P: -l! -t! -v! -Z! -p! -c!"),
-    ("dos2unix unix2dos fromdos todos", "write -i!"),
-    ("iconv", "read -f: -t: -o> --output> --from-code: --to-code: -l"),
-    ("openssl", "none -in< -out> -key< -inkey< -cert< -CA< -CAkey< -config< -keyout>"),
-    ("strace ltrace", "none -o> --output> -e: -p: -s: -u: -a: -E: -P:"),
-    ("time gtime", "none -o> --output> -f: --format:"),
-    ("xargs", "none -a< --arg-file< -I: -n: -P: -L: -d: -E: -s: -i:"),
-    ("flock", "none"),
-    ("vi vim nvim nano emacs pico micro ed ex code subl hx kak gedit",
-     "edit -c: -S< -u: --cmd: -s< -i: -p: -T: -U:"),
-    ("mktemp", "none"),
-    ("wget", "wget"),
-    ("curl", "curl"),
-    ("dd", "dd"),
-    ("sed gsed", "sed"),
-    ("awk gawk mawk nawk", "awk"),
-    ("perl ruby", "perl"),
-    ("tar gtar bsdtar", "tar"),
-    ("patch gpatch", "patch"),
-    ("git", "git"),
-    ("find gfind", "find"),
-    ("csplit", "csplit"),
-    ("sh bash dash zsh ksh ash", "shell"),
-    ("script", "script"),
-)  # fmt: skip
+# One line for the programs of one kind; a line that is set in goes on with the one before.
+_LISTED = """\
+cat rev more md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum wc zcat bzcat
+    xzcat zless unexpand readelf objdump nm size ldd vimdiff getfacl source . zipinfo | read
+tac | read -s: --separator:
+nl | read -b: -d: -f: -h: -i: -l: -n: -s: -v: -w:
+od | read -A: -j: -N: -S: -t: -w:
+hexdump | read -e: -f< -n: -s:
+xxd | second -c: -g: -l: -o: -s: -n:
+strings | read -n: -t: -e: -T: -U:
+less most | read -b: -h: -j: -k< -o> -O> -p: -P: -t: -T: -x: -y: -z:
+bat batcat | read -l: -H: -r: -m: --language: --line-range: --highlight-line: --theme: --style:
+    --paging: --wrap: --file-name: --color: --decorations: --tabs:
+base64 base32 basenc fold | read -w: --wrap: --width:
+file | read -f< -m: -F: -P: -e:
+comm | read --output-delimiter:
+join | read -a: -e: -1: -2: -j: -o: -t: -v:
+paste | read -d: --delimiters:
+fmt | read -w: -g: -p:
+pr | read -D: -h: -l: -o: -w: -W: -N:
+column | read -s: -o: -c: -N: -R: -T: -H: -E: -O: -W: --separator: --table-columns:
+cmp | read -i: -n:
+diff diff3 sdiff colordiff delta | read -C: -U: -I: -W: -F: -x: -X< -S: -L: --label: --color:
+    --exclude: --width: --unified: --context: --tabsize: -o>
+expand | read -t: --tabs:
+look csvcut tomlq highlight glow mdcat pygmentize view lsattr | read
+xmllint | read -o> --output> --xpath: --schema< --encode: --pretty:
+gpg gpg2 | read -o> --output> -r: -u: --recipient: --local-user: --homedir: --passphrase-file<
+head tail | read -n: -c: --lines: --bytes: -s: --pid: --sleep-interval:
+cut | read -d: -f: -b: -c: --delimiter: --fields: --characters: --bytes: --output-delimiter:
+tr seq numfmt mktemp flock | none
+uniq | second -f: -s: -w:
+sort | read -o> --output> -k: -t: -S: -T: --key: --field-separator: --parallel: --batch-size:
+    --buffer-size: --files0-from< --compress-program: --random-source< --temporary-directory:
+shuf | read -o> --output> -n: --head-count: -i: --input-range: --random-source<
+split | split
+csplit | csplit
+grep egrep fgrep zgrep rg ag ack ugrep pcregrep sift | pattern -e= -f^ --regexp= --file^ -m: -A:
+    -B: -C: --max-count: --include: --exclude: --exclude-dir: --exclude-from< --label: --color:
+    --binary-files: --context: -g: -t: -T: -D: --glob: --iglob: --type: --type-not:
+    --after-context: --before-context: -j: --threads: --max-columns: --replace: --sort: --sortr:
+    --max-depth: --ignore-file< --pre:
+jq | pattern -f^ --from-file^ --arg: --indent: --argjson: --slurpfile: --rawfile:
+yq | pattern -i+ --inplace+ --in-place+ -o: -p: --output-format: --input-format: --from-file^
+tee sponge | write
+touch | write -d: -t: -r< --date: --time: --reference<
+truncate | write -s: -r< --size: --reference<
+mkfifo mknod | write -m: --mode:
+mkdir | change -m: --mode:
+rm rmdir unlink srm trash trash-put | change
+shred | change -n: --iterations: -s: --size: --random-source<
+chmod chown chgrp chattr setfacl | pattern --reference= -m= -x= -M^
+cp | copy -t@ --target-directory@ -S: --suffix: -rr -Rr -ar --archiver --recursiver
+mv | move -t@ --target-directory@ -S: --suffix:
+install ginstall | copy -t@ --target-directory@ -m: -o: -g: -S: --mode: --owner: --group:
+    --suffix: --strip-program:
+ln | copy -t@ --target-directory@ -S: --suffix:
+link | second
+scp | copy -B: -c: -D: -F< -i< -J: -l: -o: -P: -S: -X: -rr
+rsync | copy -e: -f: -T: -M: --rsh: --exclude: --include: --filter: --exclude-from<
+    --include-from< --files-from< --log-file> --password-file< --backup-dir: --chmod: --chown:
+    --port: --suffix: --timeout: --bwlimit: --rsync-path: --partial-dir: --temp-dir:
+    --compare-dest: --copy-dest: --link-dest: -n! --dry-run! --list-only! -rr -ar --archiver
+    --recursiver --info: --debug: --out-format: --max-size: --min-size: --compress-level:
+gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress pigz pbzip2 | pack
+    -S: --suffix: -c! --stdout! --to-stdout! -l! --list! -t! --test! -T: --threads:
+zip | into -x: -i: -b: -t: -P: -n: -rr --recurse-pathsr
+unzip | unpack -d/ -x: -P: -l! -t! -v! -Z! -p! -c!
+dos2unix unix2dos fromdos todos | write -i!
+iconv | read -f: -t: -o> --output> --from-code: --to-code:
+openssl | none~ -in< -out> -key< -inkey< -cert< -CA< -CAkey< -config< -keyout>
+strace ltrace | none -o> --output> -e: -p: -s: -u: -a: -E: -P:
+time gtime | none -o> --output> -f: --format:
+xargs | none -a< --arg-file< -I: -n: -P: -L: -d: -E: -s:
+vi vim nvim nano emacs pico micro ed ex code subl hx kak gedit | edit
+wget | wget
+curl curlie | curl
+dd | dd
+sed gsed | sed
+awk gawk mawk nawk | awk
+perl ruby | perl
+tar gtar bsdtar | tar
+patch gpatch | patch
+git | git
+find gfind | find
+sh bash dash zsh ksh ash | shell
+script | script
+python node nodejs deno bun php lua luajit pypy Rscript osascript pwsh | code
+"""
 
 # Their operands are words, not files: what looks like a path there is not opened.
 _WORDS = frozenset(
@@ -107,10 +119,10 @@ _roles: dict[str, str] = {}
 def role(name: str) -> str:
     """The entry of a program; "words" when its operands are none, "" when it isn't known."""
     if not _roles:
-        for names, spec in _LISTED:
-            for each in names.split():
-                _roles[each] = spec
-    found = _roles.get(name)
+        for line in _LISTED.replace("\n    ", " ").splitlines():
+            names, _, spec = line.partition(" | ")
+            _roles.update(dict.fromkeys(names.split(), spec))
+    found = _roles.get(name) or _roles.get(name.rstrip("0123456789."))
     if found is None:
         return "words" if name in _WORDS else ""
     return found

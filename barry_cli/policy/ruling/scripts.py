@@ -1,6 +1,7 @@
 """The files that a program's own little language names: sed, awk, and code of other languages."""
 
 SIGNS = "'\"`"
+BREAKS = frozenset(" \t\n<>{}()$;")
 OPENS = ("open(", "File.open(", "fopen(", "openSync(", "createWriteStream(", "file_put_contents(")
 WRITES = (
     "write_text(",
@@ -31,25 +32,10 @@ def sed_files(script: str) -> list[tuple[str, bool]]:
     at, size = 0, len(script)
     while at < size:
         char = script[at]
-        if char in " \t\n;{}!,+~$0123456789":
-            at += 1
-        elif char in "/\\":
-            at += 1
-            delimiter = char
-            if char == "\\" and at < size:
-                delimiter = script[at]
-                at += 1
-            at = _past(script, at, delimiter, True)
-            while at < size and script[at] in "IM":
-                at += 1
-        elif char in "sy" and at + 1 < size:
-            delimiter = script[at + 1]
-            at = _past(script, _past(script, at + 2, delimiter, True), delimiter, False)
-            while at < size and (script[at].isalnum() or script[at] in "wW"):
-                if script[at] == "w":
-                    at = _file(script, at + 1, True, found)
-                    break
-                at += 1
+        if char in "/\\":
+            at = _address(script, at)
+        elif char in "sy":
+            at = _replacing(script, at, found)
         elif char in "rRwW":
             at = _file(script, at + 1, char in "wW", found)
         elif char in "aic#":
@@ -60,6 +46,29 @@ def sed_files(script: str) -> list[tuple[str, bool]]:
         else:
             at += 1
     return found
+
+
+def _address(script: str, at: int) -> int:
+    r"""Behind `/expression/` or `\,expression,`, and its flags."""
+    delimiter = "/"
+    if script[at] == "\\":
+        at += 1
+        delimiter = script[at : at + 1]
+    at = _past(script, at + 1, delimiter, True)
+    while script[at : at + 1] in {"I", "M"}:
+        at += 1
+    return at
+
+
+def _replacing(script: str, at: int, found: list[tuple[str, bool]]) -> int:
+    """Behind `s/../../flags` or `y/../../`; the flag `w` takes the rest of the line."""
+    delimiter = script[at + 1 : at + 2]
+    at = _past(script, _past(script, at + 2, delimiter, True), delimiter, False)
+    while script[at : at + 1].isalnum():
+        if script[at] == "w":
+            return _file(script, at + 1, True, found)
+        at += 1
+    return at
 
 
 def awk_files(program: str) -> list[tuple[str, bool]]:
@@ -78,10 +87,7 @@ def code_files(code: str) -> tuple[list[str], bool]:
 
     Only names that stand as a whole in quotes are seen.
     """
-    names: list[str] = []
-    for text in quoted(code):
-        if text and len(text) < 512 and not any(char in text for char in " \t\n<>{}()$;"):
-            names.append(text)
+    names = [text for text in quoted(code) if 0 < len(text) < 512 and BREAKS.isdisjoint(text)]
     return names, any(sign in code for sign in WRITES) or _opens_to_write(code)
 
 

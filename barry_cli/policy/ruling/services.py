@@ -114,7 +114,7 @@ def service(name: str, words: list[Word]) -> Reach | None:
         return None
     reach = Reach()
     found = take_apart(words, VALUED)
-    if _asks_for_help(found) or name == "go" and _verbs(found) == ["mod"]:
+    if _asks_for_help(found) or (name == "go" and _verbs(found) == ["mod"]):
         return reach
     reads, _, writes = listed.partition("|")
     _by_verb(_verbs(found), reads.split(), writes.split(), words, reach)
@@ -123,7 +123,7 @@ def service(name: str, words: list[Word]) -> Reach | None:
     if name == "docker":
         _docker(found, reach)
     if name == "yarn" and not found.operands:
-        reach.add(words[0] if words else _nowhere(), READ)
+        reach.add(words[0] if words else Word("", 0, 0, False), READ)
     if reach.actions:
         _addresses(words, reach)
     return reach
@@ -185,9 +185,7 @@ def _gh(words: list[Word]) -> Reach:
         _gh_api(found, reach)
     elif verbs[0] in {"search", "status", "browse"}:
         reach.add(first, READ)
-    elif verbs[1:2] == ["clone"]:
-        reach.add(first, READ, "git:fetch")
-    elif verbs[1:2] == ["checkout"]:
+    elif verbs[1:2] == ["clone"] or verbs[1:2] == ["checkout"]:
         reach.add(first, READ, "git:fetch")
     elif verbs[1:2] and HOLE in verbs[1]:
         reach.add(first, READ, WRITE)

@@ -7,6 +7,7 @@ from barry_cli.policy.ruling.shell.reading import Word
 
 
 def sed(name: str, words: list[Word]) -> list[FileUse]:
+    """Files that are edited in place, and those that the script names."""
     given = frozenset("-e -f -l --expression --file --line-length".split())
     taken = take_apart(words, given)
     operands = taken.operands
@@ -52,6 +53,7 @@ def _is_in_place(option: str) -> bool:
 
 
 def awk(name: str, words: list[Word]) -> list[FileUse]:
+    """The same for awk."""
     given = frozenset(
         "-f -v -F -i -l -e --file --assign --field-separator --include --source".split()
     )
@@ -67,10 +69,9 @@ def awk(name: str, words: list[Word]) -> list[FileUse]:
         for path, writes in scripts.awk_files(known(text)):
             found.append(FileUse(WRITE if writes else READ, named(path, text), f"{name} program"))
     reason = f"{name} -i inplace" if back else name
-    for word in operands:
-        if "=" not in known(word).partition("/")[0]:
-            found.append(FileUse(WRITE if back else READ, word, reason))
-    return found
+    kind = WRITE if back else READ
+    files = [word for word in operands if "=" not in known(word).partition("/")[0]]
+    return found + [FileUse(kind, word, reason) for word in files]
 
 
 def perl(name: str, words: list[Word]) -> list[FileUse]:
@@ -122,6 +123,7 @@ def _perl_letters(start: str) -> tuple[bool, str]:
 
 
 def dd(name: str, words: list[Word]) -> list[FileUse]:
+    """`if=` and `of=`."""
     found = []
     for word in words:
         if word.prefix[:3] == "of=":
@@ -132,6 +134,7 @@ def dd(name: str, words: list[Word]) -> list[FileUse]:
 
 
 def patch(name: str, words: list[Word]) -> list[FileUse]:
+    """The file that a patch is for, where the words say it."""
     given = frozenset(
         """-i -o -d -p -F -r -B -D -g -V -Y -z --input --output --directory --strip --fuzz
         --reject-file --prefix --suffix --get --ifdef --basename-prefix --version-control""".split()
@@ -150,8 +153,31 @@ def patch(name: str, words: list[Word]) -> list[FileUse]:
 
 
 def edit(name: str, words: list[Word]) -> list[FileUse]:
+    """Editors: whatever they open they may write."""
     taken = take_apart(words, frozenset("-c -S -u --cmd -s -i -p -T -U".split()))
     if taken.has("--version", "--help", "-R"):
         return [FileUse(READ, word, name) for word in taken.operands]
     operands = [word for word in taken.operands if word.prefix[:1] != "+"]
     return [FileUse(WRITE, word, name) for word in operands]
+
+
+def code(name: str, words: list[Word]) -> list[FileUse]:
+    """Interpreters: code as an option's value, else a script and words that it makes its own of."""
+    found: list[FileUse] = []
+    for index, word in enumerate(words):
+        start = word.prefix
+        follows = words[index + 1] if index + 1 < len(words) else None
+        if word.text in CODE_WORDS and follows is not None:
+            found.append(code_use(follows, name))
+        elif start[:1] == "-" != start[1:2] and start[-1:] in "cep" and len(start) > 1:
+            if word.text is not None and follows is not None:
+                found.append(code_use(follows, name))
+        elif start[:2] in {"-c", "-e", "-r"} and len(start) > 2:
+            found.append(code_use(after(word, 2), name))
+        elif start[:1] != "-" and not found:
+            found.extend(FileUse(READ, each, name).unsure() for each in words[index:])
+            break
+    return found
+
+
+CODE_WORDS = frozenset(("--eval", "--print", "eval", "-Command", "-r"))

@@ -32,10 +32,11 @@ def uses(name: str, words: list[Word]) -> list[FileUse]:
     found = special(name, words) if special is not None else None
     if found is None:
         found = _listed(name, words, spec) if spec else _unlisted(name, words)
-    return [use for use in found if use.word is None or not _is_stream(use.word)]
+    return [use for use in found if use.word is None or not is_stream(use.word)]
 
 
-def _is_stream(word: Word) -> bool:
+def is_stream(word: Word) -> bool:
+    """The word names no file of its own: an input or output, a device, a process."""
     text = known(word)
     if text == "-" or text.startswith(STREAMS):
         return True
@@ -58,39 +59,25 @@ def table(spec: str) -> tuple[str, frozenset[str], dict[str, str]]:
 
 def _listed(name: str, words: list[Word], spec: str) -> list[FileUse]:
     shape, valued, marks = table(spec)
-    taken = take_apart(words, valued)
-    found: list[FileUse] = []
+    taken = take_apart(words, valued, single=shape[-1] == "~")
+    marked = [(option, marks.get(option.name, "")) for option in taken.options]
+    given = {mark for _, mark in marked}
+    values = {mark: option.value for option, mark in marked if option.value is not None}
+    found = [
+        FileUse(WRITE if mark == ">" else READ, option.value, f"{name} {option.name}")
+        for option, mark in marked
+        if mark in {"<", "^", ">"} and option.value is not None
+    ]
     operands = taken.operands
-    target: Word | None = None
-    folder: Word | None = None
-    tree = shape in {"change", "move"}
-    back = False
-    for option in taken.options:
-        mark = marks.get(option.name, "")
-        if mark == "!":
-            return []
-        if mark == "r":
-            tree = True
-        if mark == "+":
-            back = True
-        if mark in {"=", "^"} and shape == "pattern":
-            shape = "read"
-        if option.value is None:
-            continue
-        if mark in {"<", "^"}:
-            found.append(FileUse(READ, option.value, f"{name} {option.name}"))
-        elif mark == ">":
-            found.append(FileUse(WRITE, option.value, f"{name} {option.name}"))
-        elif mark == "@":
-            target = option.value
-        elif mark == "/":
-            folder = option.value
     if shape == "pattern":
-        operands = operands[1:]
+        operands = operands if given & {"=", "^"} else operands[1:]
         shape = "change" if name in _PERMISSIONS else "read"
-    found.extend(_by_shape(shape, name, operands, target, back))
+    found.extend(_by_shape(shape, name, operands, values.get("@"), "+" in given))
+    if "!" in given:
+        return [FileUse(READ, use.word, name) for use in found if use.word is not None]
+    tree = shape in {"change", "move"} or "r" in given
     for use in found:
-        use.folder = folder
+        use.folder = use.folder or values.get("/")
         use.tree = tree and use.kind != WRITE
     return found
 
@@ -112,6 +99,12 @@ def _by_shape(
         return [
             FileUse(WRITE if index else READ, word, name) for index, word in enumerate(operands[:2])
         ]
+    if shape == "into":
+        first = [FileUse(WRITE, word, name) for word in operands[:1]]
+        return first + [FileUse(READ, word, name) for word in operands[1:]]
+    if shape == "pack":
+        gone = [FileUse(CHANGE, word, name) for word in operands]
+        return [*gone, FileUse(WRITE, None, name)] if gone else []
     if shape in {"copy", "move"}:
         return _copied(shape, name, operands, target)
     if shape == "unpack":
@@ -166,7 +159,7 @@ def _last_name(word: Word) -> Word | None:
 
 
 def _unlisted(name: str, words: list[Word]) -> list[FileUse]:
-    """Nothing is known of the program: any word, or what stands behind its `=` or `@`, may be read."""
+    """Nothing is known of the program: it may read any word, or what is behind a `=` or `@`."""
     found: list[FileUse] = []
     for word in words:
         for each in _pieces(word):
@@ -209,4 +202,5 @@ _SPECIAL = {
     "shell": archives.shell,
     "script": archives.script,
     "edit": texts.edit,
+    "code": texts.code,
 }

@@ -13,8 +13,8 @@ class Verdict:
     written in the bound ("" when none is to blame). `field`: where the rule stands in a bound
     ("bash.denyPrograms", "files.deny", ...; "floor" for what no bound removes). `span`: the part
     of the ruled text (`text`, the command line, path, patch or URL) that the rule matched; (0, 0)
-    when the call's name alone did. `human` and `agent`: one sentence each; the agent's says what to do
-    instead, and neither holds a file's content or a password in a URL.
+    when the call's name alone did. `human` and `agent`: a sentence each; the agent's says what to
+    do instead, and neither holds a file's content or a password in a URL.
     """
 
     __slots__ = ("agent", "field", "human", "outcome", "rule", "span", "text")
@@ -43,4 +43,5 @@ class Verdict:
 
 
 def allowed(text: str = "") -> Verdict:
+    """Nothing denies it."""
     return Verdict(ALLOWED, text=text)

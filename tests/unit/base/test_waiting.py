@@ -24,6 +24,9 @@ CASES = {
     "except KeyError as error: print(error.args[0])",
     "fails-in-a-loop": "async def f():\n import asyncio; await asyncio.sleep(0.001)\n"
     " raise KeyError(7)\ntry: result_of(f)\nexcept KeyError as error: print(error.args[0])",
+    "fails-beside-a-loop": "tries = []\nasync def f():\n import asyncio; tries.append(1)\n"
+    " raise KeyError(6 + len(tries))\ntry: result_of(f)\n"
+    "except KeyError as error: print(error.args[0])",
     "cleans-up": "made = []\nasync def f():\n import asyncio; made.append(1)\n"
     " try: await asyncio.sleep(0)\n finally: made.pop()\n return 7 + len(made)\n"
     "print(result_of(f))",

@@ -78,7 +78,6 @@ def test_all_of_them_hold_together(place: Folders, project: Path, home: Path) ->
         "~/a/b/c/.barry/bound.toml", "~/a/.barry/bound.toml"
     ]  # fmt: skip
     assert found.said_by("bash.denyPrograms", "two") == [(found.sources[2], "two")]
-    (six,) = effective_bound(place, rows, str(project))
 
 
 def test_every_place_that_decided_is_named(place: Folders, project: Path) -> None:
@@ -215,6 +214,13 @@ def test_every_shipped_bound_restricts(place: Folders, project: Path) -> None:
         assert found.bound is not None, name
         assert found.bound.description, name
         assert found.bound.name in (None, name)
+
+
+def test_former_ids_of_harnesses_are_theirs(place: Folders, project: Path) -> None:
+    write(place.bounds / "mine.toml", "[nativeTools]\nold-acme = ['A']\nacme = ['B']\nx = ['C']\n")
+    found = effective_bound(place, [bag("acme")], str(project), asked=["mine"])
+    assert found.bound is not None
+    assert found.bound.native_tools == {"acme": ("A", "B"), "x": ("C",)}
 
 
 # --- traits ---
@@ -364,9 +370,7 @@ def test_a_bound_without_permission_is_refused(
         ("[bound]\n", "bound"),
     ],
 )
-def test_settings_that_are_not_right(
-    place: Folders, project: Path, text: str, part: str
-) -> None:
+def test_settings_that_are_not_right(place: Folders, project: Path, text: str, part: str) -> None:
     write(place.settings, text)
     with pytest.raises(StoreProblem, match=part):
         effective_bound(place, [], str(project))

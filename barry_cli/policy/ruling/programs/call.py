@@ -1,6 +1,6 @@
 """What the walk over a reading produces: calls, what they run in turn, and what was found."""
 
-from barry_cli.policy.ruling.shell.nodes import TEXT, Command, Part, Word
+from barry_cli.policy.ruling.shell.nodes import TEXT, Command, Part, Reading, Word
 
 DEEPEST = 8  # strings read inside strings
 LONGEST = 32  # wrappers around wrappers
@@ -44,11 +44,9 @@ class Scope:
     `arguments`: its positional parameters, None when unknown; `zero`: its $0. `holes`: its text
     may hold HOLE. `portable`: it goes to a shell that may not be bash. `host`: the call that runs
     it, whose input it shares. `bodies`: the functions whose bodies use their arguments.
-    `aliases`: aliases are expanded.
     """
 
     __slots__ = (
-        "aliases",
         "arguments",
         "bodies",
         "depth",
@@ -68,7 +66,6 @@ class Scope:
         self.portable = False
         self.host: Call | None = None
         self.bodies: dict[str, list[Command]] = {}
-        self.aliases = False
 
 
 class Call:
@@ -87,16 +84,13 @@ class Call:
         self.command = command
         self.scope = scope
         self.outer = outer
-        self.depth = outer.depth + 1 if outer is not None else 0
+        self.depth: int = outer.depth + 1 if outer is not None else 0
         self.name = words[0].basename or ""
         start = words[0].start
         end = words[-1].end
         if outer is not None:  # words put together may come from several places
-            for word in words:
-                if word.start < start:
-                    start = word.start
-                if word.end > end:
-                    end = word.end
+            start = min([word.start for word in words])
+            end = max([word.end for word in words])
         self.start, self.end = scope.place.span(start, end)
 
     @property
@@ -159,14 +153,16 @@ class Unknown:
 class Found:
     """All calls of a line, each outer one before what it runs.
 
+    `readings`: every text that was read, the line itself first, and the scope of its commands.
     `unparseable`: "" or why something that runs can't be known; `start`, `end`: where.
     """
 
-    __slots__ = ("bytes", "calls", "end", "start", "text", "unparseable")
+    __slots__ = ("bytes", "calls", "end", "readings", "start", "text", "unparseable")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.calls: list[Call] = []
+        self.readings: list[tuple[Reading, Scope]] = []
         self.unparseable = ""
         self.start = 0
         self.end = len(text)
@@ -222,8 +218,10 @@ def joined(words: list[Word], lenient: bool = False) -> str | None:
 def opened(word: Word, mark: str = HOLE) -> Word:
     """The word with every `mark` in its known text made a placeholder."""
     if word.text is None:
-        return word if not any(mark in p.text for p in word.parts if p.kind == TEXT) else _open(
-            word, mark, word.parts
+        return (
+            word
+            if not any(mark in p.text for p in word.parts if p.kind == TEXT)
+            else _open(word, mark, word.parts)
         )
     if mark not in word.text:
         return word

@@ -5,7 +5,7 @@ The options that stand before and inside a chain are known for the programs belo
 listed, both are tried: that the option takes the next word, and that it doesn't.
 """
 
-from barry_cli.policy.ruling.programs.options import STOP, kinds, scan
+from barry_cli.policy.ruling.programs.options import OPTIONAL, STOP, kinds, scan
 from barry_cli.policy.ruling.programs.wrappers import ALIASES, WRAPPERS
 from barry_cli.policy.ruling.shell.nodes import Word
 
@@ -39,9 +39,9 @@ GLOBALS: dict[str, str] = {
         "C: c: git-dir: work-tree: namespace: super-prefix: config-env: attr-source: exec-path"
         " html-path man-path info-path p paginate P no-pager no-replace-objects no-lazy-fetch"
         " no-optional-locks no-advice bare literal-pathspecs glob-pathspecs noglob-pathspecs"
-        " icase-pathspecs list-cmds: v version h help"
+        " icase-pathspecs list-cmds: v! version! h! help!"
     ),
-    "gh": "R: repo: hostname: help version",
+    "gh": "R: repo: hostname: help! version!",
     "glab": "R: repo: g: group: help version h v",
     "hub": "noop help version C: c: git-dir: work-tree:",
     "docker": _DOCKER,
@@ -95,7 +95,7 @@ GLOBALS: dict[str, str] = {
         "cache-dir: color: config-file: directory: project: allow-insecure-host: n no-cache q"
         " quiet v verbose offline no-progress no-config native-tls managed-python h help V version"
     ),
-    "poetry": "C: directory: P: project: n no-interaction q quiet v vv vvv no-plugins no-cache ansi",
+    "poetry": "C: directory: P: project: n no-interaction q quiet v vv vvv no-plugins no-cache",
     "pipenv": "python: pypi-mirror: three two q quiet v verbose site-packages clear h",
     "twine": "no-color version h help",
     "brew": "d debug q quiet v verbose h help",
@@ -124,7 +124,7 @@ GLOBALS: dict[str, str] = {
     "openssl": "",
     "tmux": "f: L: S: c: T: 2 C D l N u v V",
     "conda": "v q json debug no-plugins h help V version",
-    "nix": "extra-experimental-features: option:: store: log-format: v verbose debug quiet L offline",
+    "nix": "extra-experimental-features: option:: store: log-format: v verbose debug quiet L",
     "bundle": "r: retry: no-color V verbose h help v version",
     "perf": "exec-path: html-path no-pager p paginate debug: buildid-dir: h help v version",
     "mise": "C: cd: E: env: j: jobs: q quiet v verbose y yes raw",
@@ -211,6 +211,29 @@ def chain(words: list[Word], name: str) -> list[str]:
 _PLUS = frozenset(("cargo", "rustc", "rustup", "rustfmt"))  # `cargo +nightly publish`
 
 
+class _State:
+    """How far a chain was followed: the next word, how many parts are done, the table of options
+    that holds there; `maybe`: an unknown word was taken for a part; `plain`: behind `--`.
+    """
+
+    __slots__ = ("at", "done", "maybe", "plain", "table")
+
+    def __init__(self, at: int, done: int, table: str, maybe: bool, plain: bool) -> None:
+        self.at = at
+        self.done = done
+        self.table = table
+        self.maybe = maybe
+        self.plain = plain
+
+    def skip(self, words: int) -> "_State":
+        return _State(self.at + words, self.done, self.table, self.maybe, self.plain)
+
+    def take(self, part: str, program: str, sure: bool) -> "_State":
+        deeper = f"{self.table} {part}"
+        table = deeper if deeper in GLOBALS else program
+        return _State(self.at + 1, self.done + 1, table, self.maybe or not sure, self.plain)
+
+
 def completes(words: list[Word], name: str, parts: tuple[str, ...]) -> int:
     """Whether the words behind the program begin with the chain `parts`, or may.
 
@@ -218,71 +241,73 @@ def completes(words: list[Word], name: str, parts: tuple[str, ...]) -> int:
     """
     program = key(name)
     best = 0
-    todo = [(1, 0, program, False, False)]
+    todo = [_State(1, 0, program, False, False)]
     seen = set()
     while todo:
         state = todo.pop()
-        at, done, table, maybe, plain = state
-        if done == len(parts):
-            if not maybe:
+        if state.done == len(parts):
+            if not state.maybe:
                 return 1
             best = 2
             continue
-        if at >= len(words) or state in seen:
+        mark = (state.at, state.done, state.table, state.maybe, state.plain)
+        if state.at >= len(words) or mark in seen:
             continue
-        seen.add(state)
-        word = words[at]
-        part = parts[done]
+        seen.add(mark)
+        word = words[state.at]
+        part = parts[state.done]
         text = word.text
         head = text if text is not None else word.prefix
-        if head[:1] == "-" and head != "-" and not plain:
-            if head == "--" and text is not None:
-                todo.append((at + 1, done, table, maybe, True))
-                continue
-            takes, sure = _takes(head, text is not None, _options(table))
-            todo.append((at + 1 + takes, done, table, maybe, False))
-            if not sure:
-                todo.append((at + 2, done, table, maybe, False))
-            if text is None and part.startswith(head):
-                todo.append((at + 1, done + 1, _deeper(table, program, part), True, plain))
-            continue
-        if text is not None:
+        if head[:1] == "-" and (head != "-" or text is None) and not state.plain:
+            todo += _past_option(state, word, head, part, program)
+        elif text is not None:
             if text == part:
-                todo.append((at + 1, done + 1, _deeper(table, program, part), maybe, plain))
-            elif done == 0 and text[:1] == "+" and program in _PLUS:
-                todo.append((at + 1, done, table, maybe, plain))
-            continue
-        if head == "":
-            if word.many:  # no word, or all that is left of the chain
-                best = 2
-                continue
-            if not plain:  # an option, with or without a value
-                todo.append((at + 1, done, table, maybe, False))
-                todo.append((at + 2, done, table, maybe, False))
-        if len(head) <= len(part) and part.startswith(head) and part.endswith(word.suffix):
-            todo.append((at + 1, done + 1, _deeper(table, program, part), True, plain))
+                todo.append(state.take(part, program, True))
+            elif state.done == 0 and text[:1] == "+" and program in _PLUS:
+                todo.append(state.skip(1))
+        elif head == "" and word.many:  # no word, or all that is left of the chain
+            best = 2
+        else:
+            if head == "" and not state.plain:  # an option, with or without a value
+                todo += [state.skip(1), state.skip(2)]
+            if len(head) <= len(part) and part.startswith(head) and part.endswith(word.suffix):
+                todo.append(state.take(part, program, False))
     return best
 
 
-def _deeper(table: str, program: str, part: str) -> str:
-    deeper = f"{table} {part}"
-    return deeper if deeper in GLOBALS else program
+def _past_option(state: _State, word: Word, head: str, part: str, program: str) -> list[_State]:
+    whole = word.text is not None
+    if whole and head == "--":
+        after = state.skip(1)
+        after.plain = True
+        return [after]
+    takes, sure = _takes(head, whole, _options(state.table))
+    if takes == STOP:
+        return []
+    found = [state.skip(1 + takes)]
+    if not sure:
+        found.append(state.skip(2))
+    if not whole and part.startswith(head):
+        found.append(state.take(part, program, False))
+    return found
 
 
 def _takes(head: str, whole: bool, spec: str) -> tuple[int, bool]:
-    """How many words an option takes as its values, and whether that is known."""
+    """How many words an option takes as its values (or STOP), and whether that is known."""
     table = kinds(spec)
     if head[:2] == "--" or "~" in table:
         name, equal, _ = head.lstrip("-").partition("=")
         if equal or not whole:
             return 0, True
         takes = table.get(name)
-        return (0, False) if takes is None else (max(takes, 0), True)
+        return (0, False) if takes is None else (0 if takes == OPTIONAL else takes, True)
     for index in range(1, len(head)):
         takes = table.get(head[index])
         if takes is None:
             return 0, index < len(head) - 1 or not whole or head[index].isdigit()
-        if takes not in {0, STOP}:
-            return (takes if index == len(head) - 1 and whole else takes - 1), True
-    return 0, True
-
+        if takes == STOP:
+            return STOP, True
+        if takes:
+            last = index == len(head) - 1 and whole
+            return (0 if takes == OPTIONAL else takes if last else takes - 1), True
+    return 0, whole or head != "-"

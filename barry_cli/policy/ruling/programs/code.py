@@ -41,44 +41,34 @@ def language(name: str) -> str:
     return plain if plain in LANGUAGES else ""
 
 
+class _Given:
+    """What stands on an interpreter's command line: `codes`, the first `operand` and the words
+    behind it, and for Python the `module`.
+    """
+
+    __slots__ = ("behind", "codes", "module", "operand")
+
+    def __init__(self) -> None:
+        self.codes: list[Word] = []
+        self.operand: Word | None = None
+        self.behind: list[Word] = []
+        self.module: Word | None = None
+
+
 def coded(call: Call) -> list[Inner]:
     """What the code on the command line, or in the input, plainly runs; `python -m` programs."""
     name = language("awk" if call.name in {"gawk", "mawk", "nawk"} else call.name)
     letters, valued, backticks = LANGUAGES[name]
-    words = call.words
-    inner: list[Inner] = []
-    codes: list[Word] = []
-    at, count = 1, len(words)
-    operand: Word | None = None
-    while at < count:
-        word = words[at]
-        head = word.text if word.text is not None else word.prefix
-        at += 1
-        if head in {"-", "--"} or head[:1] != "-":
-            operand = word if head != "--" else words[at] if at < count else None
-            break
-        if head[:2] == "--":
-            if head in _LONG_CODE and at < count:
-                codes.append(words[at])
-                at += 1
-            continue
-        for index in range(1, len(head)):
-            letter = head[index]
-            if letter in letters or letter in valued:
-                last = index == len(head) - 1
-                value = words[at] if last and at < count else None if last else word
-                at += last
-                if letter in letters and value is not None:
-                    codes.append(value)
-                elif letter == "m" and name == "python" and value is not None:
-                    return _module(value, head[index + 1 :], words[at:])
-                break
-        if codes and name == "python":
-            break  # what follows are the program's own words
+    given = _given(call.words, letters, valued, name == "python")
+    if given.module is not None:
+        module = given.module.text
+        return [Run([given.module, *given.behind])] if module and module.isidentifier() else []
+    codes, operand = given.codes, given.operand
     if name == "awk" and operand is not None:
         codes = [operand]
-    elif name in {"deno", "bun"} and operand is not None and operand.text == "eval" and at < count:
-        codes.append(words[at])
+    elif name in {"deno", "bun"} and operand is not None and operand.text == "eval":
+        codes = given.behind[:1]
+    inner: list[Inner] = []
     for word in codes:
         inner += _started(joined([word], lenient=True) or "", word, backticks)
     if not codes and (operand is None or is_input(operand.text)):
@@ -91,9 +81,41 @@ def coded(call: Call) -> list[Inner]:
     return inner
 
 
-def _module(value: Word, attached: str, rest: list[Word]) -> list[Inner]:
-    name = attached or value.text
-    return [Run([known(name, value), *rest])] if name and name.isidentifier() else []
+def _given(words: list[Word], letters: str, valued: str, python: bool) -> _Given:
+    given = _Given()
+    at, count = 1, len(words)
+    while at < count:
+        word = words[at]
+        head = word.text if word.text is not None else word.prefix
+        at += 1
+        if head[:1] != "-" or head in {"-", "--"}:
+            if head == "--" and at < count:
+                word = words[at]
+                at += 1
+            given.operand, given.behind = word, words[at:]
+            break
+        if head[:2] == "--":
+            if head in _LONG_CODE and at < count:
+                given.codes.append(words[at])
+                at += 1
+            continue
+        for index in range(1, len(head)):
+            letter = head[index]
+            if letter not in letters and letter not in valued:
+                continue
+            last = index == len(head) - 1
+            value = known(head[index + 1 :], word)
+            if last and at < count:
+                value = words[at]
+            at += last
+            if letter in letters:
+                given.codes.append(value)
+            elif letter == "m" and python:
+                given.module, given.behind = value, words[at:]
+            break
+        if python and (given.codes or given.module is not None):
+            break  # what follows are the program's own words
+    return given
 
 
 def _started(code: str, near: Word, backticks: str) -> list[Inner]:
@@ -111,7 +133,11 @@ def _started(code: str, near: Word, backticks: str) -> list[Inner]:
         if char == "`" == backticks:
             found.append(_text(text, near))
         elif backticks == "|":
-            if _name_before(lead) == "system" or lead.rstrip().endswith("|") or _to_getline(code, end):
+            if (
+                _name_before(lead) == "system"
+                or lead.rstrip().endswith("|")
+                or _to_getline(code, end)
+            ):
                 found.append(_text(text, near))
         elif _name_before(lead) in _STARTS:
             texts, end = _list(code, text, end)

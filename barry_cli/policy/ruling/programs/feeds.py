@@ -2,7 +2,15 @@
 
 from barry_cli.policy.ruling.programs.call import Call, Place, Scope, joined, known
 from barry_cli.policy.ruling.programs.positional import resolved
-from barry_cli.policy.ruling.shell.nodes import PROCESS_IN, Command, Feed, Group, Part, Redirect, Word
+from barry_cli.policy.ruling.shell.nodes import (
+    PROCESS_IN,
+    Command,
+    Feed,
+    Group,
+    Part,
+    Redirect,
+    Word,
+)
 
 NOTHING = "nothing"  # the input of whoever runs the line
 FILE = "file"  # a file, whose content isn't looked at
@@ -12,7 +20,7 @@ HIDDEN = "hidden"  # the output of something else
 _DEEPEST = 8
 _SILENT = frozenset(
     "cd : true false set shopt export unset local declare readonly umask sleep wait pushd popd"
-    " mkdir touch read test [ trap".split()
+    " mkdir touch read test [".split()
 )
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "a": "\a", "r": "\r", '"': '"', "'": "'", "e": "\x1b"}
 _STDIN = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
@@ -23,7 +31,9 @@ class Fed:
 
     __slots__ = ("kind", "place", "words")
 
-    def __init__(self, kind: str, place: Place | None = None, words: list[Word] | None = None) -> None:
+    def __init__(
+        self, kind: str, place: Place | None = None, words: list[Word] | None = None
+    ) -> None:
         self.kind = kind
         self.place = place
         self.words = words or []

@@ -1,4 +1,4 @@
-"""git: aliases on the command line, helpers in options and settings, subcommands that run others."""
+"""git: aliases given with -c, helpers in options and settings, subcommands that run others."""
 
 from barry_cli.policy.ruling.programs.call import Call, Run, Script, joined, known
 from barry_cli.policy.ruling.programs.chains import GLOBALS
@@ -63,7 +63,7 @@ def _setting(word: Word, program: Word, subcommand: str | None, rest: list[Word]
             return []
         value = (joined([word], lenient=True) or "")[len(name) + 1 :]
         if value[:1] == "!":
-            return [_open_script(value[1:], [word])]
+            return [Script(value[1:], [word])]
         return [Run([program, *(known(piece, word) for piece in _split(value)), *rest])]
     if lowered in _PROGRAM_SETTINGS or lowered.endswith(_PROGRAM_ENDS) or lowered[:6] == "pager.":
         skip = len(name) + 1
@@ -77,26 +77,13 @@ def _split(value: str) -> list[str]:
     return [piece.strip("'\"") for piece in value.split()]
 
 
-def _open_script(text: str, words: list[Word]) -> Script:
-    script = Script(text, words)
-    script.lenient = False
-    return script
-
-
 def _subcommand(name: str, program: Word, rest: list[Word]) -> list[Inner]:
     inner: list[Inner] = []
     if name == "bisect":
         if rest[0].text == "run" and len(rest) > 1:
             inner.append(Run(rest[1:]))
     elif name == "submodule":
-        if rest[0].text == "foreach":
-            words = rest[1:]
-            while words and words[0].text in {"--recursive", "--quiet", "-q"}:
-                words = words[1:]
-            if len(words) == 1:
-                inner.append(Script(joined(words), words))
-            elif words:
-                inner.append(Run(words))
+        inner += _for_each(rest)
     elif name == "for-each-repo":
         at = scan(rest, 0, "config: keep-going").at
         if at and at[0] < len(rest):
@@ -104,11 +91,19 @@ def _subcommand(name: str, program: Word, rest: list[Word]) -> list[Inner]:
     options = _OPTIONS.get(name)
     if options is not None:
         found = scan(rest, 0, options, through=True)
-        programs = [item[:-1] for item in options.split() if item[-1] == "%"]
-        for option, value in found.given:
-            if value is not None and (option in programs or (option == "O" and name == "grep")):
-                inner.append(helping_script(value))
-    for word in rest:
-        if word.prefix[:5] == "ext::":
-            inner.append(helping_script(word, 5))
+        programs = [item.rstrip("%?") for item in options.split() if item[-1] in "%?"]
+        inner += [helping_script(v) for n, v in found.given if v is not None and n in programs]
+    inner += [helping_script(word, 5) for word in rest if word.prefix[:5] == "ext::"]
     return inner
+
+
+def _for_each(rest: list[Word]) -> list[Inner]:
+    """`submodule foreach`: one word is read by a shell, several are a command."""
+    if rest[0].text != "foreach":
+        return []
+    words = rest[1:]
+    while words and words[0].text in {"--recursive", "--quiet", "-q"}:
+        words = words[1:]
+    if len(words) == 1:
+        return [Script(joined(words), words)]
+    return [Run(words)] if words else []

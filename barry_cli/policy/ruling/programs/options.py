@@ -34,7 +34,11 @@ def carriers(text: str) -> dict[str, bool]:
     """The names whose value is a command -> whether it is a helper only."""
     found = _carriers.get(text)
     if found is None:
-        found = {item[:-1]: item[-1] == "%" for item in text.split() if len(item) > 1 and item[-1] in "$%"}
+        found = {
+            item[:-1]: item[-1] == "%"
+            for item in text.split()
+            if len(item) > 1 and item[-1] in "$%"
+        }
         _carriers[text] = found
     return found
 
@@ -80,7 +84,7 @@ def scan(words: list[Word], at: int, text: str, through: bool = False) -> Scan:
             at += 1
             result.at.extend(range(at, count) if through else [at] if at < count else ())
             return result
-        if head[:1] != "-" or (head == "-" and "-" not in table):
+        if head[:1] != "-" or (head == "-" and "-" not in table and word.text is not None):
             result.at.append(at)
             if not through:
                 return result
@@ -100,25 +104,10 @@ def _option(
     result: Scan, words: list[Word], at: int, head: str, table: dict[str, int], single: bool
 ) -> int:
     """Note one option; how many words behind it are its values, -1 when that can't be known."""
-    whole = words[at - 1].text is not None
     if head[:2] == "--" or (single and len(head) > 2):
-        name, equal, value = head.lstrip("-").partition("=")
-        takes = table.get(name)
-        if takes is None:
-            takes = _shortened(name, table)
-        if takes is None:
-            result.given.append((name, known(value, words[at - 1]) if equal and whole else None))
-            return 0 if equal or not whole or name.isdigit() else -1
-        if takes == STOP:
-            result.stop = True
-            return 0
-        if equal:
-            attached = known(value, words[at - 1]) if whole else words[at - 1]
-            result.given.append((name, attached))
-            return max(takes - 1, 0)
-        if takes == OPTIONAL:
-            takes = 0
-        return _values(result, words, at, name, takes)
+        return _long(result, words, at, head, table)
+    word = words[at - 1]
+    whole = word.text is not None
     last = len(head) - 1
     for index in range(1, last + 1):
         name = head[index]
@@ -127,23 +116,37 @@ def _option(
             if index == last and whole and not name.isdigit() and name.isascii():
                 result.given.append((name, None))
                 return -1
-            continue
-        if takes == STOP:
+        elif takes == STOP:
             result.stop = True
-        elif takes == OPTIONAL:
-            rest = head[index + 1 :]
-            result.given.append((name, known(rest, words[at - 1]) if rest and whole else None))
-            return 0
-        elif takes:
-            if index == last and whole:
-                return _values(result, words, at, name, takes)
-            rest = head[index + 1 :]
-            attached = known(rest, words[at - 1]) if whole else words[at - 1]
-            result.given.append((name, attached))
-            return takes - 1
-        else:
+        elif takes == 0:
             result.given.append((name, None))
+        elif takes > 0 and index == last and whole:
+            return _values(result, words, at, name, takes)
+        else:
+            rest = head[index + 1 :]
+            attached = word if not whole else known(rest, word) if rest or takes > 0 else None
+            result.given.append((name, attached))
+            return max(takes - 1, 0)
     return 0
+
+
+def _long(result: Scan, words: list[Word], at: int, head: str, table: dict[str, int]) -> int:
+    word = words[at - 1]
+    name, equal, value = head.lstrip("-").partition("=")
+    attached = None if not equal else known(value, word) if word.text is not None else word
+    takes = table.get(name)
+    if takes is None:
+        takes = _shortened(name, table)
+    if takes is None:
+        result.given.append((name, attached))
+        return 0 if equal or word.text is None or name.isdigit() else -1
+    if takes == STOP:
+        result.stop = True
+        return 0
+    if equal:
+        result.given.append((name, attached))
+        return max(takes - 1, 0)
+    return _values(result, words, at, name, max(takes, 0))
 
 
 def _values(result: Scan, words: list[Word], at: int, name: str, takes: int) -> int:

@@ -1,10 +1,10 @@
 """`$1`, `$@` and their kin, where the script's or function's arguments are known."""
 
 from barry_cli.policy.ruling.programs.call import Scope, opened
-from barry_cli.policy.ruling.shell.nodes import POSITIONAL, TEXT, Command, Part, Reading, Word
+from barry_cli.policy.ruling.shell.nodes import POSITIONAL, TEXT, Command, Part, Word
 
+_BETWEEN = {**dict.fromkeys(map(ord, "\"'\\")), **dict.fromkeys(map(ord, ";&|(){}`\n"), " ")}
 _SPLITS = frozenset(" \t\n*?[\\")
-_SHIFTING = frozenset(("shift", "eval", "source", ".", "builtin", "getopts"))
 
 
 def uses_arguments(commands: list[Command]) -> bool:
@@ -17,18 +17,31 @@ def uses_arguments(commands: list[Command]) -> bool:
     return False
 
 
-def moves_arguments(reading: Reading) -> bool:
-    """The script may change its own positional parameters, so that they aren't what they were."""
-    for command in reading.commands:
+def moves_arguments(commands: list[Command], arguments: list[Word]) -> bool:
+    """The commands may change their own positional parameters, so that they are other ones.
+
+    What is evaluated counts by the words it holds; what isn't known is undecidable anyway.
+    """
+    for argument in arguments:
+        if argument.text in {"shift", "set"}:
+            return True
+    for command in commands:
         words = command.words
         for index, word in enumerate(words):
             text = word.text
-            if text is None:
-                if index == 0:
-                    return True
-            elif text in _SHIFTING or (text == "set" and _sets(words[index + 1 :])):
+            if text == "shift" or (text == "set" and _sets(words[index + 1 :])):
+                return True
+            if text == "eval" and _evaluates(words[index + 1 :], arguments):
                 return True
     return False
+
+
+def _evaluates(words: list[Word], arguments: list[Word]) -> bool:
+    """Some text that is evaluated speaks of what changes the parameters."""
+    texts = [part.text for word in words for part in word.parts]
+    texts += [word.text or "" for word in (*words, *arguments)]
+    pieces = " ".join(texts).translate(_BETWEEN).split()
+    return "shift" in pieces or "set" in pieces
 
 
 def _sets(words: list[Word]) -> bool:
@@ -60,18 +73,7 @@ def _filled(word: Word, arguments: list[Word], zero: Word | None) -> list[Word]:
         values = _values(part, arguments, zero)
         if values is None:
             return [word]
-        if part.quoted:
-            if _all(part) == "*":
-                return [_glued(word, values)]
-            if not values and not _all(part):
-                return [Word("", word.start, word.end, True)]
-            return [Word(v.text, word.start, word.end, True, v.parts) for v in values]
-        found: list[Word] = []
-        for value in values:
-            if value.text is None or not _SPLITS.isdisjoint(value.text.replace(" ", "")):
-                return [word]
-            found += [Word(t, word.start, word.end, False) for t in value.text.split()]
-        return found
+        return _quoted(word, part, values) if part.quoted else _bare(word, values)
     parts: list[Part] = []
     for part in word.parts:
         if part.kind != POSITIONAL:
@@ -88,6 +90,24 @@ def _filled(word: Word, arguments: list[Word], zero: Word | None) -> list[Word]:
             else:
                 parts.append(Part(TEXT, value.text, part.start, part.end, True))
     return [_made(word, parts)]
+
+
+def _quoted(word: Word, part: Part, values: list[Word]) -> list[Word]:
+    if _all(part) == "*":
+        return [_glued(word, values)]
+    if not values and not _all(part):
+        return [Word("", word.start, word.end, True)]
+    return [Word(v.text, word.start, word.end, True, v.parts) for v in values]
+
+
+def _bare(word: Word, values: list[Word]) -> list[Word]:
+    """Outside quotes a value is split; where it could be a pattern too it counts as unknown."""
+    found: list[Word] = []
+    for value in values:
+        if value.text is None or not _SPLITS.isdisjoint(value.text.replace(" ", "")):
+            return [word]
+        found += [Word(t, word.start, word.end, False) for t in value.text.split()]
+    return found
 
 
 def _glued(word: Word, values: list[Word]) -> Word:
@@ -109,7 +129,7 @@ def _made(word: Word, parts: list[Part]) -> Word:
 
 
 def _all(part: Part) -> str:
-    """"@" or "*" when the part stands for all arguments."""
+    """Which of @ and * the part is, when it stands for all arguments."""
     bare = part.text.removeprefix("$").strip("{}")
     return bare[:1] if bare[:1] in {"@", "*"} else ""
 

@@ -1,7 +1,6 @@
 """xargs, find, fd and parallel: a command that is run with what they find put into it."""
 
 from barry_cli.policy.ruling.programs.call import (
-    PLACEHOLDER,
     Call,
     Run,
     Script,
@@ -14,7 +13,7 @@ from barry_cli.policy.ruling.programs.call import (
 from barry_cli.policy.ruling.programs.feeds import FILE, SHOWN, fed
 from barry_cli.policy.ruling.programs.options import scan
 from barry_cli.policy.ruling.programs.shells import Inner
-from barry_cli.policy.ruling.shell.nodes import Part, Word
+from barry_cli.policy.ruling.shell.nodes import Word
 
 _MOST = 64  # values that are put in one by one; more of them count as unknown
 
@@ -147,7 +146,7 @@ def _marked(word: Word, marks: tuple[str, ...]) -> Word:
 
 
 def parallel(call: Call) -> list[Inner]:
-    """Words are joined, the values behind `:::` or those that come in put in, and a shell reads it."""
+    """The words are joined, values put in, and a shell reads the result."""
     words = call.words
     found = scan(words, 1, _PARALLEL)
     if found.stop:
@@ -187,7 +186,7 @@ def _values(call: Call, groups: list[list[Word]]) -> list[tuple[str, ...]] | Non
         source = fed(call)
         if source.kind != SHOWN:
             return None
-        rows = [(line,) for line in source.text.split("\n") if line]
+        rows: list[tuple[str, ...]] = [(line,) for line in source.text.split("\n") if line]
         return rows if len(rows) <= _MOST else None
     found: list[tuple[str, ...]] = [()]
     for group in groups:
@@ -210,13 +209,13 @@ def _lines(
     return [Script(" ".join(row), [*template, *call.words[-1:]]) for row in values]
 
 
-def _scripts(
-    template: list[Word], mark: str, values: list[tuple[str, ...]] | None
-) -> list[Inner]:
+def _scripts(template: list[Word], mark: str, values: list[tuple[str, ...]] | None) -> list[Inner]:
     if not template:
         return []
     if values is None:
-        words = [_marked(word, (mark, *_MARKS, *(f"{{{n}}}" for n in range(1, 10)))) for word in template]
+        words = [
+            _marked(word, (mark, *_MARKS, *(f"{{{n}}}" for n in range(1, 10)))) for word in template
+        ]
         if all(a is b for a, b in zip(words, template, strict=True)):
             words.append(unknown(template[-1]))
         text = joined(words)
@@ -237,8 +236,3 @@ def _scripts(
             line = f"{text} {' '.join(quoted)}"
         inner.append(Script(line, template))
     return inner
-
-
-def placeholders(word: Word) -> list[Part]:
-    """The parts of a word that a program fills in."""
-    return [part for part in word.parts if part.kind == PLACEHOLDER]

@@ -52,7 +52,9 @@ def denial(found: Found, rules: Table, folds: bool = FOLDS) -> Denial | None:
         return None
     best: tuple[int, str, Call, str] | None = None
     for call in found.calls:
-        listed = rules.get(_name(call.name, folds) if folds or call.name[-4:] == ".exe" else call.name)
+        listed = rules.get(
+            _name(call.name, folds) if folds or call.name[-4:] == ".exe" else call.name
+        )
         if listed is None:
             continue
         for index, rule, parts in listed:

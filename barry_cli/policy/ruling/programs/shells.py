@@ -19,55 +19,41 @@ _VALUED = frozenset(("rcfile", "init-file"))
 _SHOWING = frozenset(("version", "help"))
 
 
+class _Asked:
+    """What a shell's options ask for. `at`: the first word behind them. `doubtful`: an unknown
+    word stands there, which may be options as well. `starts`: files read first.
+    """
+
+    __slots__ = ("at", "doubtful", "from_input", "silent", "starts", "text_given")
+
+    def __init__(self) -> None:
+        self.at = 1
+        self.doubtful = False
+        self.from_input = False
+        self.silent = False
+        self.starts: list[Word] = []
+        self.text_given = False
+
+
 def shell(call: Call) -> list[Inner]:
-    """bash and others: `-c TEXT`, a file, or what comes in."""
+    """A shell: `-c TEXT`, a file, or what comes in."""
     words = call.words
-    found: list[Inner] = []
-    at, count = 1, len(words)
-    text_given = from_input = silent = doubtful = False
-    while at < count:
-        word = words[at]
-        head = word.text if word.text is not None else word.prefix
-        if head == "" and word.text is None and word.many:
-            doubtful = True  # options, or the file
-            break
-        if head in {"-", "--"} or head[:1] not in {"-", "+"}:
-            at += head in {"-", "--"}
-            break
-        at += 1
-        long = head[2:] if head[:2] == "--" else head[1:] if head[1:] in _LONG else ""
-        if long in _SHOWING:
-            return []
-        if long in {"command", "commands"}:
-            text_given = True
-            continue
-        if long in _VALUED and at < count:
-            found += _script(of_file(words[at], call), call, [])
-            at += 1
-            continue
-        if long:
-            continue
-        for letter in head[1:]:
-            if letter == "c":
-                text_given = text_given or head[0] == "-"
-            elif letter == "s":
-                from_input = True
-            elif letter == "n":
-                silent = head[0] == "-"
-            elif letter in "oO":
-                at += 1
-    if silent:
+    asked = _asked(words)
+    if asked.silent:
         return []
-    rest = words[at:]
-    if text_given:
+    found: list[Inner] = []
+    for word in asked.starts:
+        found += _script(of_file(word, call), call, [])
+    rest = words[asked.at :]
+    if asked.text_given:
         if rest:
             script = Script(joined(rest[:1]), rest[:1], portable=call.name != "bash")
             script.arguments = rest[2:]
             script.zero = rest[1] if len(rest) > 1 else known(call.name, words[0])
             found.append(script)
-    elif from_input or not rest:
+    elif asked.from_input or not rest:
         found += _script(fed(call), call, rest)
-    elif doubtful and len(rest) > 1 and rest[1].text is not None:
+    elif asked.doubtful and len(rest) > 1 and rest[1].text is not None:
         script = Script(rest[1].text, rest[1:2], portable=True)
         script.lenient = True
         found.append(script)
@@ -76,13 +62,53 @@ def shell(call: Call) -> list[Inner]:
     return found
 
 
+def _asked(words: list[Word]) -> _Asked:
+    asked = _Asked()
+    while asked.at < len(words):
+        word = words[asked.at]
+        head = word.text if word.text is not None else word.prefix
+        if head == "" and word.text is None and word.many:
+            asked.doubtful = True
+            break
+        if head in {"-", "--"} or head[:1] not in {"-", "+"}:
+            asked.at += head in {"-", "--"}
+            break
+        asked.at += 1
+        long = head[2:] if head[:2] == "--" else head[1:] if head[1:] in _LONG else ""
+        if not long:
+            _letters(asked, head)
+        elif long in _SHOWING:
+            asked.silent = True
+            break
+        elif long in {"command", "commands"}:
+            asked.text_given = True
+        elif long in _VALUED and asked.at < len(words):
+            asked.starts.append(words[asked.at])
+            asked.at += 1
+    return asked
+
+
+def _letters(asked: _Asked, head: str) -> None:
+    for letter in head[1:]:
+        if letter == "c":
+            asked.text_given = asked.text_given or head[0] == "-"
+        elif letter == "s":
+            asked.from_input = True
+        elif letter == "n":
+            asked.silent = head[0] == "-"
+        elif letter in "oO":
+            asked.at += 1
+
+
 def _script(source: Fed, call: Call, arguments: list[Word]) -> list[Inner]:
     if source.kind == HIDDEN:
         return [Unknown("a shell reads commands that the line doesn't show", call.words)]
     if source.kind != SHOWN or not source.words:
         return []
     scripts: list[Inner] = []
-    pieces = [source.words] if len(source.words) == 1 else [source.words, *([w] for w in source.words)]
+    pieces = (
+        [source.words] if len(source.words) == 1 else [source.words, *([w] for w in source.words)]
+    )
     for index, words in enumerate(pieces):
         script = Script("".join([word.text or "" for word in words]), words, call.name != "bash")
         script.place = source.place
@@ -115,7 +141,7 @@ def evaluated(call: Call) -> list[Inner]:
 
 
 def sourced(call: Call) -> list[Inner]:
-    """source and `.`: a file's content is not looked at, what the line shows is."""
+    """`source` and `.`: a file's content is not looked at, what the line shows is."""
     words = _without_dashes(call)
     if not words:
         return []
@@ -140,20 +166,6 @@ def trapped(call: Call) -> list[Inner]:
     return [_inherited(joined(words[:1]), words[:1], call)]
 
 
-def aliased(call: Call) -> list[Inner]:
-    """alias: a definition runs nothing, unless the line has aliases expanded."""
-    if not call.scope.aliases:
-        return []
-    found: list[Inner] = []
-    for word in call.words[1:]:
-        _, equal, text = (joined([word], lenient=True) or "").partition("=")
-        if equal:
-            script = _inherited(f"{text} \ue000", [word], call)
-            script.lenient = True
-            found.append(script)
-    return found
-
-
 def called_back(call: Call) -> list[Inner]:
     """mapfile, complete and compgen: -C gives a command."""
     words = call.words
@@ -165,7 +177,7 @@ def called_back(call: Call) -> list[Inner]:
 
 
 def scheduled(call: Call) -> list[Inner]:
-    """at and batch: their input is run later."""
+    """`at` and `batch`: their input is run later."""
     for word in call.words[1:]:
         text = word.text or ""
         if text[:1] == "-" and not {"f", "l", "r", "d", "c", "V"}.isdisjoint(text[1:]):

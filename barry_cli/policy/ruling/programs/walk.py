@@ -1,6 +1,13 @@
 """The walk: from a reading to every call in it, and to all that those run in turn."""
 
-from barry_cli.policy.ruling.programs import repeated, shells, special
+from barry_cli.policy.ruling.programs import (
+    editors,
+    environment,
+    repeated,
+    screens,
+    shells,
+    special,
+)
 from barry_cli.policy.ruling.programs.call import (
     DEEPEST,
     HEAVIEST,
@@ -23,43 +30,48 @@ from barry_cli.policy.ruling.programs.positional import (
     uses_arguments,
 )
 from barry_cli.policy.ruling.programs.shells import SHELLS, Inner
-from barry_cli.policy.ruling.programs.wrapped import HELPERS, HOLDERS, helping_script, wrapped, wrapper_of
+from barry_cli.policy.ruling.programs.wrapped import (
+    HELPERS,
+    HOLDERS,
+    helping_script,
+    wrapped,
+    wrapper_of,
+)
 from barry_cli.policy.ruling.programs.wrappers import ALIASES, WRAPPERS
 from barry_cli.policy.ruling.shell.nodes import Command, Reading
 from barry_cli.policy.ruling.shell.reading import read
 
 _SPECIAL = {
     ".": shells.sourced,
-    "alias": shells.aliased,
     "at": shells.scheduled,
     "batch": shells.scheduled,
     "compgen": shells.called_back,
     "complete": shells.called_back,
     "crontab": shells.scheduled_lines,
-    "ed": special.editor,
-    "env": special.env,
+    "ed": editors.editor,
+    "env": environment.env,
     "eval": shells.evaluated,
     "fd": repeated.fd,
     "find": repeated.find,
     "flock": special.locked,
-    "gdb": special.debugger,
+    "gdb": editors.debugger,
     "git": git,
     "mapfile": shells.called_back,
     "parallel": repeated.parallel,
     "readarray": shells.called_back,
     "runuser": special.switched,
     "scp": special.ssh_copies,
-    "screen": special.screen,
+    "screen": screens.screen,
     "script": special.recorded,
-    "sed": special.sed,
+    "sed": editors.sed,
     "sftp": special.ssh_copies,
     "source": shells.sourced,
     "ssh": special.ssh,
     "su": special.switched,
     "tar": special.archived,
-    "tmux": special.tmux,
+    "tmux": screens.tmux,
     "trap": shells.trapped,
-    "vim": special.editor,
+    "vim": editors.editor,
     "xargs": repeated.xargs,
     **dict.fromkeys(SHELLS, shells.shell),
     **dict.fromkeys(LANGUAGES, coded),
@@ -73,7 +85,7 @@ def walk(reading: Reading) -> Found:
     if reading.unparseable:
         found.fail(reading.unparseable, (0, len(reading.text)))
     scope = Scope(Place(reading.text, 0, 0, len(reading.text)))
-    scope.aliases = "expand_aliases" in reading.text
+    found.readings.append((reading, scope))
     _commands(reading.commands, scope, found)
     return found
 
@@ -116,7 +128,10 @@ def _call(call: Call, found: Found, called: set[str]) -> None:
     found.calls.append(call)
     name = call.name
     if not name and call.words[0].text is None:
-        found.fail("the name of a program can't be known", call.scope.place.span(call.words[0].start, call.words[0].end))
+        found.fail(
+            "the name of a program can't be known",
+            call.scope.place.span(call.words[0].start, call.words[0].end),
+        )
         return
     body = call.scope.bodies.get(name)
     if body is not None and call.words[0].text == name:
@@ -138,13 +153,10 @@ def _body(
     inner.depth = scope.depth
     inner.holes = scope.holes
     inner.portable = scope.portable
-    inner.aliases = scope.aliases
     inner.bodies = scope.bodies
     inner.host = scope.host
     if call is not None:
-        reading = Reading("")
-        reading.commands = body
-        if not moves_arguments(reading):
+        if not moves_arguments(body, call.words[1:]):
             inner.arguments = call.words[1:]
             inner.zero = scope.zero
         inner.host = call
@@ -208,13 +220,13 @@ def _script(script: Script, call: Call, found: Found) -> None:
     scope.depth = call.scope.depth + 1
     scope.portable = script.portable
     scope.host = call
-    scope.aliases = call.scope.aliases
     scope.holes = HOLE in text
     if script.inherits:
         scope.arguments, scope.zero = call.scope.arguments, call.scope.zero
         scope.bodies = call.scope.bodies
     else:
         scope.arguments, scope.zero = script.arguments, script.zero
-    if scope.arguments is not None and moves_arguments(reading):
+    if scope.arguments is not None and moves_arguments(reading.commands, scope.arguments):
         scope.arguments = None
+    found.readings.append((reading, scope))
     _commands(reading.commands, scope, found)

@@ -8,12 +8,7 @@ from barry_cli.policy.ruling.programs.wrappers import WRAPPERS
 from barry_cli.policy.ruling.shell.nodes import Word
 
 HOLDERS = frozenset(
-    [
-        name[:end]
-        for name in WRAPPERS
-        for end in range(len(name))
-        if name[end] == " "
-    ]
+    [name[:end] for name in WRAPPERS for end in range(len(name)) if name[end] == " "]
 )
 """Programs, and subcommands, below which some subcommand is a wrapper."""
 
@@ -60,12 +55,10 @@ def wrapped(call: Call, entry: str, at: int) -> list[Inner]:
             inner = carried(scan(words, at, options, through=True), options)
         return inner
     if "c" in form:
-        for word in _operands(words, at, options):
-            inner.append(Script(joined([word]), [word]))
-        return inner
+        return inner + [Script(joined([word]), [word]) for word in _operands(words, at, options)]
     ran = False
-    for start in found.at:
-        start = _command_at(words, start, form, options)
+    for place in found.at:
+        start = _command_at(words, place, form, options)
         while "a" in form and start < len(words) and _assigns(words[start]):
             inner += helper(words[start])
             start += 1
@@ -83,6 +76,8 @@ def command_in(words: list[Word], form: str, found: Scan) -> list[Inner]:
         return [Script(joined(words), words)]
     if "o" in form and len(words) == 1:
         return [Script(joined(words), words)]
+    if "e" in form and any(name == "s" for name, _ in found.given):
+        return [Script(joined(words[:1]), words[:1])]
     return [Run(words)]
 
 

@@ -4,9 +4,9 @@ An entry begins with how the command stands there, then come the options as `opt
 A digit: so many operands stand in front of the command. Letters:
 `n` that operand is there only when it is a number; `m` options may follow it; `a` NAME=VALUE
 words may stand in front; `s` the words are joined and read by a shell; `o` one word is read by a
-shell, several are a program with arguments; `c` each word is read by a shell; `i` without a
-command a shell reads its input; `d` the command stands behind `--` only; `-` the words are no
-command, only options carry some.
+shell, several are a program with arguments; `e` under the option s one word is read by a shell;
+`c` each word is read by a shell; `i` without a command a shell reads its input; `d` the command
+stands behind `--` only; `-` the words are no command, only options carry some.
 """
 
 # Kept as plain text: most command lines need none of it, and none is taken apart unless needed.
@@ -75,7 +75,7 @@ WRAPPERS: dict[str, str] = {
         " no-update P preserve-groups S stdin s shell e! edit! K! remove-timestamp! l! list! v!"
         " validate! V! version! help!"
     ),
-    "doas": "0i u: a: C! L! n s",
+    "doas": "0i u: a: C: L! n s",
     "pkexec": "0 u: user: disable-internal-agent help! version! keep-cwd",
     "gosu": "1 h! v! help! version!",
     "su-exec": "1",
@@ -154,9 +154,7 @@ WRAPPERS: dict[str, str] = {
     ),
     "gtimeout": "1 k: kill-after: s: signal: foreground preserve-status v verbose help! version!",
     "stdbuf": "0 i: input: o: output: e: error: help! version!",
-    "ionice": (
-        "0 c: class: n: classdata: p! pid! P! pgid! u! uid! t ignore h! help! V! version!"
-    ),
+    "ionice": ("0 c: class: n: classdata: p! pid! P! pgid! u! uid! t ignore h! help! V! version!"),
     "chrt": (
         "1n a all-tasks b batch d deadline e ext f fifo i idle o other r rr R reset-on-fork v"
         " verbose T: sched-runtime: P: sched-period: D: sched-deadline: m! max! p! pid! h! help! V!"
@@ -254,7 +252,7 @@ WRAPPERS: dict[str, str] = {
         " version! x exec"
     ),
     "viddy": "0s n: interval: d differences p precise t no-title s shell:",
-    "entr": "0 a c d n p r x z",
+    "entr": "0e a c d n p r s x z",
     "watchexec": (
         "0o w: watch: W: watch-non-recursive: e: exts: f: filter: i: ignore: d: debounce: s:"
         " signal: stop-signal: stop-timeout: o: on-busy-update: shell: E: env: workdir: n r restart"
@@ -264,11 +262,11 @@ WRAPPERS: dict[str, str] = {
     "nodemon": "- x$ exec$ w: watch: e: ext: i: ignore: d: delay:",
     "cargo watch": "- s$ shell$ x: exec: w: watch: i: ignore: d: delay: c clear q quiet",
     "unbuffer": "0 p",
-    "rlwrap": "0 a A b: c C: D: e: f: g: H: i I l: m M: n N o O: p P: q: r R s: S: t: T: U v! w: z:",
+    "rlwrap": "0 a A b: c C: D: e: f: g: H: i I l: m M: n N o O: p P: q: r R s: S: t: T: U v! w:",
     "strace": _STRACE,
     "ltrace": (
-        "0 a: align: A: D: debug: e: F: config: l: library: n: indent: o: output: p: s: u: w: where:"
-        " x: b C c f i L r S t T no-signals demangle h! help! V! version!"
+        "0 a: align: A: D: debug: e: F: config: l: library: n: indent: o: output: p: s: u: w:"
+        " where: x: b C c f i L r S t T no-signals demangle h! help! V! version!"
     ),
     "valgrind": "0 h! help! help-debug! version! q quiet v verbose d",
     "heaptrack": "0 o: output: p: pid: r record-only d debug",
@@ -279,8 +277,8 @@ WRAPPERS: dict[str, str] = {
         " post$ M: metrics: T S table"
     ),
     "perf record": (
-        "0 e: event: filter: p: t: r: realtime: D: delay: a all-cpus C: cpu: c: count: o: output: F:"
-        " freq: m: g call-graph: q v s d T P k: u: uid: G: cgroup: b j: W n N B S: I z"
+        "0 e: event: filter: p: t: r: realtime: D: delay: a all-cpus C: cpu: c: count: o: output:"
+        " F: freq: m: g call-graph: q v s d T P k: u: uid: G: cgroup: b j: W n N B S: I z"
     ),
     "perf trace": "0 e: o: output: p: t: u: a C: s S T v f D: F: duration:",
     "hyperfine": (
@@ -300,9 +298,7 @@ WRAPPERS: dict[str, str] = {
     "dumb-init": "0 c single-child r: rewrite: v verbose h! help! V! version!",
     "chronic": "0 e v",
     "ifne": "0 n",
-    "sem": (
-        "0s j: jobs: id: semaphorename: fg bg wait! st: semaphoretimeout: u line-buffer tag"
-    ),
+    "sem": ("0s j: jobs: id: semaphorename: fg bg wait! st: semaphoretimeout: u line-buffer tag"),
     "retry": "0 t: times: d: delay: until: while: m: s:",
     "xcrun": "0 sdk: toolchain: l log f! find! r run n v verbose k show-sdk-path! h! version!",
     "flatpak-spawn": "0 host clear-env watch-bus env: latest-version forward-fd: directory:",

@@ -8,7 +8,7 @@ from barry_cli.policy.ruling.shell.nodes import (
     VARIABLE,
     Part,
 )
-from barry_cli.policy.ruling.shell.quotes import closing, decode
+from barry_cli.policy.ruling.shell.quotes import closing, counted, decode
 from barry_cli.policy.ruling.shell.source import NAME, NAME_START, Source, Unreadable
 
 _IN_DOUBLE = frozenset('"\\$`')
@@ -36,18 +36,18 @@ class Expansions(Source):
     def inert(self, i: int) -> int:
         """Past single quotes that don't quote everywhere: bash may yet expand what is in them."""
         end = self.single(i)
-        inside = self.s[i:end]
-        if "$" in inside or "`" in inside or "\\" in inside:
-            raise Unreadable("single quotes that may not quote")
+        self.suspect(self.s[i:end])
         return end + 1
+
+    def suspect(self, text: str) -> None:
+        if "$" in text or "`" in text or "\\" in text:
+            self.doubt = "single quotes that may not quote"
 
     def inert_ansi(self, i: int) -> int:
         """The same for $'..' whose content starts at `i`: bash may expand what it stands for."""
         scratch: list[Part] = []
         self.ansi(i, scratch, i)
-        text = scratch[0].text
-        if "$" in text or "`" in text or "\\" in text or "'" in text:
-            raise Unreadable("single quotes that may not quote")
+        self.suspect(scratch[0].text)
         return self.i
 
     def ansi(self, i: int, out: list[Part], at: int) -> None:
@@ -171,7 +171,7 @@ class Expansions(Source):
     def parenthesis(self, i: int, j: int, out: list[Part], quoted: bool) -> None:
         """$(..) or $((..)): the dollar is at `i`, the parenthesis at `j`."""
         s = self.s
-        commands, redirects = len(self.commands), len(self.redirects)
+        mark = self.mark()
         k = self.skip(j + 1)
         outer = -1
         if s.startswith("(", k):
@@ -181,17 +181,17 @@ class Expansions(Source):
             if outer == inner + 1:
                 self.i = outer + 1
                 part = Part(ARITHMETIC, s[i : self.i], i, self.i, quoted)
-                part.commands = tuple(self.commands[commands:])
+                part.commands = tuple(self.commands[mark[0] :])
                 out.append(part)
                 return
-            self.forget(commands, redirects)
+            self.forget(mark)
         self.i = j + 1
         self.inner("$(")
         if outer >= 0 and self.i != outer + 1:
             raise Unreadable("$(( that bash may end elsewhere")
         part = Part(COMMAND, s[i : self.i], i, self.i, quoted)
         part.many = not quoted
-        part.commands = tuple(self.commands[commands:])
+        part.commands = tuple(self.commands[mark[0] :])
         out.append(part)
 
     def backtick(self, i: int, out: list[Part], quoted: bool, quote: str = "") -> None:
@@ -362,10 +362,10 @@ class Expansions(Source):
         return self.i
 
     def level(self, start: int, end: int) -> None:
-        """Refuse where bash, which only counts parentheses here, would see another end."""
+        """Refuse where bash, which here counts parentheses in the raw text, sees another end."""
         text = self.s[start:end]
-        if text.count("(") != text.count(")"):
-            raise Unreadable("parentheses inside arithmetic that don't match")
+        if ("(" in text or ")" in text) and counted(text, 0, True) != len(text):
+            raise Unreadable("arithmetic that bash may end elsewhere")
 
     def subscript(self, i: int) -> int:
         """Past the bracket that closes the one at `i`. The content expands as arithmetic does."""

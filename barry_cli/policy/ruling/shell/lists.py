@@ -27,9 +27,7 @@ UNEXPECTED = "a syntax error: bash rejects it"
 class Lists(Conditions):
     """Reads lists, pipelines and simple commands."""
 
-    __slots__ = ("key_end", "loose")
-    key_end: int  # past the reserved word that `key` found
-    loose: bool  # a compound command just ended: a closing word may follow without a separator
+    __slots__ = ()
 
     # lists
 
@@ -299,12 +297,12 @@ class Lists(Conditions):
         name = s[at:i]
         subscript = ""
         if s.startswith("[", i):
-            commands, redirects = len(self.commands), len(self.redirects)
+            mark = self.mark()
             end = self.subscript(i)
             if not s.startswith(("=", "+"), self.skip(end)):
                 if not BREAKS.isdisjoint(s[i:end]):
                     raise Unreadable("brackets that can't be read with certainty")
-                self.forget(commands, redirects)
+                self.forget(mark)
                 return False
             subscript = s[i + 1 : end - 1]
             i = self.skip(end)

@@ -1,4 +1,4 @@
-"""What $'..' means."""
+"""Quotes as bash sees them in raw text, and what $'..' means."""
 
 _SIMPLE = {
     "a": "\a",
@@ -17,6 +17,50 @@ _SIMPLE = {
 }
 _HEX = "0123456789abcdefABCDEF"
 _OCTAL = "01234567"
+
+
+def counted(text: str, i: int, whole: bool) -> int:
+    """Past the parenthesis that closes the one before `i`, -1 when none does.
+
+    `whole`: the length of the text when its parentheses match, else -1.
+    """
+    n = len(text)
+    depth = 0
+    while i < n:
+        c = text[i]
+        i += 1
+        if c == "(":
+            depth += 1
+        elif c == ")":
+            depth -= 1
+            if depth < 0:
+                return -1 if whole else i
+        elif c == "\\":
+            i += 1
+        elif c == "'":
+            i = text.find("'", i) + 1 or n
+        elif c == '"':
+            i = _double(text, i)
+    return n if whole and depth == 0 else -1
+
+
+def _double(text: str, i: int) -> int:
+    """Past the closing double quote, or the end of the text."""
+    n = len(text)
+    while i < n:
+        c = text[i]
+        i += 1
+        if c == '"':
+            return i
+        if c == "\\":
+            i += 1
+        elif c == "`":
+            i = text.find("`", i) + 1 or n
+        elif c == "$" and text.startswith("(", i):
+            i = counted(text, i + 1, False)
+            if i < 0:
+                return n
+    return n
 
 
 def closing(s: str, i: int) -> int:

@@ -15,12 +15,17 @@ class Reader(Lists):
 
     def all(self) -> None:
         """Read the text to its end."""
-        self.loose = False
         if self.commands_until(False) != "":
             raise Unreadable(UNEXPECTED)
         if self.pending:
             self.i = self.n
             self.newline()
+        self.settled()
+
+    def settled(self) -> None:
+        """Refuse what is in doubt."""
+        if self.doubt:
+            raise Unreadable(self.doubt)
 
     # substitutions
 
@@ -29,13 +34,36 @@ class Reader(Lists):
         keep = self.pending, self.group
         self.pending, self.group = [], Group(kind, self.group)
         self.substitutions += 1
+        self.blank()
+        timed = self.s.startswith("t", self.i) and self.key() == "time"
+        at = self.key_end
         if self.commands_until(False) != ")" or self.pending:
             raise Unreadable("a substitution that is not closed")
+        if timed:
+            self.plainly(at)
         self.substitutions -= 1
         self.pending, self.group = keep
         self.i += 1
         self.loose = False
         self.depth -= 1
+
+    def plainly(self, i: int) -> None:
+        """Refuse a compound command behind a `time` that opens a substitution, as bash does.
+
+        There bash looks for the end with `time` as a program, and then runs it as its own word.
+        """
+        end, self.i = self.i, i
+        self.blank()
+        self.time_options()
+        key = self.key()
+        while key in ("!", "time"):
+            self.i = self.key_end
+            self.blank()
+            self.time_options()
+            key = self.key()
+        if key or self.s.startswith("(", self.i):
+            raise Unreadable(UNEXPECTED)
+        self.i = end
 
     def apart(self, text: str) -> "Reader":
         """A reader of another text, which adds to the same reading."""
@@ -65,6 +93,7 @@ class Reader(Lists):
         reader = self.apart(text)
         if reader.expanding(0, reader.n, "", out) != reader.n:
             raise Unreadable("an expansion that a here-document doesn't close")
+        reader.settled()
         self.fuel = reader.fuel
         self.words = reader.words
         self.settle(commands, redirects, at, end, False)
@@ -137,7 +166,7 @@ class Reader(Lists):
         i = self.i
         j = self.skip(i + 1)
         if self.s.startswith("(", j):
-            commands, redirects = len(self.commands), len(self.redirects)
+            mark = self.mark()
             if self.portable:
                 raise Unreadable("(( that another shell reads differently")
             group.kind = "(("
@@ -145,7 +174,7 @@ class Reader(Lists):
             if outer >= 0:
                 self.i = outer + 1
                 return
-            self.forget(commands, redirects)
+            self.forget(mark)
             group.kind = "("
         self.i = i + 1
         if self.commands_until() != ")":
@@ -327,7 +356,7 @@ class Reader(Lists):
         """Take the word at `self.i` when it names the coprocess: a compound command follows."""
         s = self.s
         at = self.i
-        commands, redirects = len(self.commands), len(self.redirects)
+        mark = self.mark()
         self.pieces(0)
         end = self.i
         self.fuel -= end - at
@@ -340,5 +369,5 @@ class Reader(Lists):
             return
         if key and key != "time":
             raise Unreadable(UNEXPECTED)
-        self.forget(commands, redirects)
+        self.forget(mark)
         self.i = at

@@ -28,15 +28,19 @@ class Source:
     """A text and a place in it. `i` is the next character that nobody has read.
 
     `fuel` bounds what is read twice (the look-ahead for arithmetic, the text in backticks), so
-    that the whole stays linear in the length of the text.
+    that the whole stays linear in the length of the text. `key_end` is past the reserved word that
+    was found last. `loose`: a compound command just ended, so a closing word may follow at once.
     """
 
     __slots__ = (
         "commands",
         "depth",
+        "doubt",
         "fuel",
         "group",
         "i",
+        "key_end",
+        "loose",
         "n",
         "pending",
         "portable",
@@ -58,9 +62,12 @@ class Source:
         self.pending: list[tuple[Redirect, Group | None]] = []
         self.portable = portable
         self.depth = 0
+        self.doubt = ""
         self.substitutions = 0
         self.fuel = 4 * self.n + 4_096
         self.words = 0
+        self.key_end = 0
+        self.loose = False
 
     def fail(self, reason: str) -> Unreadable:
         return Unreadable(reason)
@@ -77,8 +84,13 @@ class Source:
             i += 2
         return i
 
-    def forget(self, commands: int, redirects: int) -> None:
-        """Take back what was read since there were so many."""
+    def mark(self) -> tuple[int, int, str]:
+        """What was found up to here."""
+        return len(self.commands), len(self.redirects), self.doubt
+
+    def forget(self, mark: tuple[int, int, str]) -> None:
+        """Take back what was found since."""
+        commands, redirects, self.doubt = mark
         del self.commands[commands:]
         del self.redirects[redirects:]
 

@@ -1,0 +1,132 @@
+"""Rulings under what applies in a folder: found once, compiled once for each harness."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from barry_cli.base.paths import Folders, folders
+from barry_cli.base.problems import Refused
+from barry_cli.cli.bound_calls import Asked
+from barry_cli.cli.bound_facts import applying, folder
+from barry_cli.policy.compile import compile_policy, floor_patterns
+from barry_cli.policy.lookup import Effective
+from barry_cli.policy.ruling.policy import Policy
+from barry_cli.policy.ruling.rule import rule, rule_command
+from barry_cli.policy.ruling.verdict import Verdict
+from barry_cli.registry.rows import present_row
+from barry_cli.registry.store import Row, read_rows
+
+
+class NoBound(Refused):
+    """Nothing restricts what is asked about, so there is nothing to rule by."""
+
+    code = "no-bound"
+
+
+class Rulings:
+    """What applies in a folder, and what it says about calls."""
+
+    def __init__(
+        self,
+        home: Folders,
+        cwd: str,
+        bounds: Sequence[str],
+        traits: Sequence[str],
+        harness: str | None,
+    ) -> None:
+        self.cwd = cwd
+        self._home = home
+        self._rows = read_rows(home)
+        self._bounds = bounds
+        self._traits = traits
+        self._harness = None if harness is None else self._id(harness)
+        self._effective: dict[str | None, Effective] = {}
+        self._policies: dict[str | None, Policy] = {}
+        self._folders: dict[str, str] = {}
+        if not self.effective.sources:
+            raise NoBound(
+                f"no bound applies in {cwd}",
+                hint="name one with --bound (`barry bound list` has names), or write "
+                ".barry/bound.toml",
+                details={"cwd": cwd},
+            )
+
+    @classmethod
+    def for_folder(
+        cls, cwd: str | None, bounds: Sequence[str], traits: Sequence[str], harness: str | None
+    ) -> Rulings:
+        """Raises NoBound where nothing applies, and what looking for bounds raises."""
+        return cls(folders(), folder(cwd), bounds, traits, harness)
+
+    @property
+    def effective(self) -> Effective:
+        """What applies, under the harness that was asked for."""
+        return self._applying(self._harness)
+
+    def rule(self, asked: Asked) -> Verdict:
+        """The ruling on one thing."""
+        policy, cwd = self._policy(self._harness_of(asked)), self.cwd_of(asked)
+        if asked.tool is not None:
+            return rule(policy, asked.tool, dict(asked.input or {}), cwd)
+        return rule_command(policy, asked.command or "", cwd)
+
+    def cwd_of(self, asked: Asked) -> str:
+        """The folder that a call runs in: its own, from where what applies was looked up."""
+        if asked.cwd is None:
+            return self.cwd
+        return os.path.join(self.cwd, os.path.expanduser(asked.cwd))
+
+    def command_of(self, asked: Asked) -> str | None:
+        """The command line of a call, where that is what it is."""
+        if asked.tool is None:
+            return asked.command
+        row = self._policy(self._harness_of(asked)).tools.get(asked.tool)
+        if row is None or row[0] != "shell":
+            return None
+        found = [(asked.input or {}).get(name) for name in row[1]]
+        return next((each for each in found if isinstance(each, str)), None)
+
+    def _harness_of(self, asked: Asked) -> str | None:
+        return self._harness if asked.harness is None else self._id(asked.harness)
+
+    def _id(self, harness: str) -> str:
+        known: str = present_row(self._rows, harness)["id"]
+        return known
+
+    def _applying(self, harness: str | None) -> Effective:
+        if harness not in self._effective:
+            self._effective[harness] = applying(
+                self._home, self._rows, self.cwd, self._bounds, self._traits, harness
+            )
+        return self._effective[harness]
+
+    def _policy(self, harness: str | None) -> Policy:
+        if harness not in self._policies:
+            self._policies[harness] = policy_for(
+                self._applying(harness), self._home, self._rows, self.cwd, harness
+            )
+        return self._policies[harness]
+
+
+def policy_for(
+    effective: Effective, home: Folders, rows: Sequence[Row], cwd: str, harness: str | None
+) -> Policy:
+    """What applies, compiled for one harness, or for command lines alone."""
+    tools = {}
+    if harness is not None:
+        from barry_cli.bags.manifest import ToolRow
+        from barry_cli.policy.named import bag_table
+
+        table = bag_table(present_row(list(rows), harness), "tools")
+        tools = {
+            name: ToolRow.model_validate(row, by_alias=True, by_name=False)
+            for name, row in table.items()
+        }
+    return compile_policy(
+        effective.bound,
+        root=cwd,
+        harness=harness or "",
+        tools=tools,
+        floor=floor_patterns(home),
+    )

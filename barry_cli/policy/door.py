@@ -1,0 +1,102 @@
+"""``barry bound check`` typed by hand: answered from a policy that was kept, or by somebody else.
+
+What is answered here is answered as the whole command line would, to the byte. Whatever is
+unusual is left to it: a flag that isn't known here, a policy that wasn't kept or is no longer right.
+"""
+
+import posix
+import sys
+
+from barry_cli.policy.record import Kept, Question, content, folder, read
+
+ONCE = frozenset(("--harness", "--cwd", "--command", "--tool", "--input"))
+"""Options with one value. A second one is left to those who say what is wrong."""
+
+
+class Asked:
+    """What a command line asks: under which policy, about which command or call, shown how."""
+
+    __slots__ = ("as_json", "question", "tail", "values")
+
+    def __init__(
+        self,
+        question: Question,
+        values: "dict[str, str]",
+        tail: "tuple[str, ...]",
+        as_json: bool,
+    ) -> None:
+        self.question = question
+        self.values = values
+        self.tail = tail
+        self.as_json = as_json
+
+
+def check(arguments: "list[str]") -> "int | None":
+    """Answer and give the exit code; None where the whole command line has to.
+
+    ``arguments``: what stands after ``bound check``.
+    """
+    try:
+        asked = parse(arguments)
+        kept = read(asked.question) if asked is not None else None
+        if asked is None or kept is None:
+            return None
+        return _answer(asked, kept)
+    except Exception:  # noqa: BLE001 - whoever answers then says what is wrong
+        return None
+
+
+def parse(arguments: "list[str]") -> "Asked | None":
+    """The plain forms of the command line; None for any other."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    words, tail = arguments[:at], tuple(arguments[at + 1 :])
+    bounds: list[str] = []
+    values: dict[str, str] = {}
+    as_json = False
+    words.reverse()
+    while words:
+        name, equals, value = words.pop().partition("=")
+        if name == "--json" and not equals:
+            as_json = True
+            continue
+        if not equals:
+            # A value that looks like an option is one to those who know them all.
+            if not words or words[-1][:1] == "-":
+                return None
+            value = words.pop()
+        if name == "--bound":
+            bounds.append(value)
+        elif name in ONCE and name not in values:
+            values[name] = value
+        else:
+            return None
+    if len({"--command", "--tool"} & values.keys()) + bool(tail) != 1:
+        return None
+    if ("--input" in values) != ("--tool" in values):
+        return None
+    question = Question(
+        tuple(bounds), values.get("--harness"), values.get("--cwd"), posix.getcwd()
+    )
+    return Asked(question, values, tail, as_json)
+
+
+def _answer(asked: Asked, kept: Kept) -> "int | None":
+    import gc
+    import marshal
+
+    from barry_cli.policy.loading import load
+
+    gc.disable()
+    load(*marshal.loads(content(f"{folder()}/{kept.bundle}")))
+    from barry_cli.policy.ruling.paths import real
+    from barry_cli.policy.ruling.told import document, text
+
+    for path, there in kept.links:
+        if real(path, kept.cwd) != there:
+            return None
+    verdict = _rule(asked, kept)
+    if verdict is None:
+        return None
+    sys.stdout.write(document(verdict) if asked.as_json else text(verdict))
+    sys.stdout.flush()
+    return 0 if verdict.allowed else 1
