@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from barry_cli.contract.requirements import Pin as Pin
     from barry_cli.contract.requirements import Requirements as Requirements
     from barry_cli.registry.adapters import Adapters as Adapters
-    from barry_cli.registry.adapters import AddOptions as AddOptions
     from barry_cli.registry.adapters import Added as Added
+    from barry_cli.registry.adapters import AddOptions as AddOptions
     from barry_cli.registry.adapters import VendorCodeLoaded as VendorCodeLoaded
     from barry_cli.registry.check import AdapterCheck as AdapterCheck
     from barry_cli.registry.check import check_adapter as check_adapter

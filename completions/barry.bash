@@ -8,13 +8,13 @@ _barry() {
     [[ "$word" == "--" ]] && return
     [[ "$word" == -* ]] && continue
     if [[ -z "$path" ]]; then path="$word"
-    elif [[ "$path" =~ ^(adapter|session)$ ]]; then path="$path $word"; fi
+    elif [[ "$path" =~ ^(adapter|bound|session)$ ]]; then path="$path $word"; fi
   done
   case "$before" in
     --cwd|--plugin-dir|--root) compopt -o nospace 2>/dev/null; COMPREPLY=($(compgen -d -- "$current")); return ;;
   esac
   case "$path" in
-    "") words="adapter completion doctor man session --version --help" ;;
+    "") words="adapter bound completion doctor man session --version --help" ;;
     "adapter") words="add check doctor list models remove show --help" ;;
     "adapter add") words="--no-vet --yes --json --help" ;;
     "adapter check") words="--json --help" ;;
@@ -23,13 +23,22 @@ _barry() {
     "adapter models") words="--json --help" ;;
     "adapter remove") words="--json --help" ;;
     "adapter show") words="--json --help" ;;
+    "bound") words="audit check explain list merge schema show validate --help" ;;
+    "bound audit") words="--bound --trait --harness --cwd --json --help" ;;
+    "bound check") words="--bound --trait --harness --cwd --command --tool --input --stdin --json --help" ;;
+    "bound explain") words="--bound --trait --harness --cwd --command --tool --input --json --help" ;;
+    "bound list") words="--json --help" ;;
+    "bound merge") words="--json --help" ;;
+    "bound schema") words="--json --help" ;;
+    "bound show") words="--bound --trait --harness --mode --cwd --json --help" ;;
+    "bound validate") words="--json --help" ;;
     "completion") words="--help" ;;
     "doctor") words="--json --help" ;;
     "man") words="--help" ;;
     "session") words="launch list resume show stop --help" ;;
-    "session launch") words="--mode --model --cwd --root --env --option --plugin-dir --deny-tool --relax --require --allow-unverified-build --resume --last --pick --dry-run --supervise --json --help" ;;
+    "session launch") words="--mode --model --cwd --root --env --option --plugin-dir --deny-tool --bound --trait --relax --require --allow-unverified-build --resume --last --pick --dry-run --supervise --json --help" ;;
     "session list") words="--json --help" ;;
-    "session resume") words="--mode --model --root --env --option --plugin-dir --deny-tool --relax --require --allow-unverified-build --dry-run --supervise --json --help" ;;
+    "session resume") words="--mode --model --root --env --option --plugin-dir --deny-tool --bound --trait --relax --require --allow-unverified-build --dry-run --supervise --json --help" ;;
     "session show") words="--json --help" ;;
     "session stop") words="--json --help" ;;
   esac

@@ -245,9 +245,10 @@ note = os.environ.get("TOY_NOTE")
 if note:
     seen = {"pid": os.getpid(), "parent": os.getppid(), "argv": sys.argv, "cwd": os.getcwd(),
             "env": dict(os.environ), "at": time.time_ns()}
-    with open(note + ".part", "w") as file:
+    part = f"{note}.{os.getpid()}"
+    with open(part, "w") as file:
         json.dump(seen, file)
-    os.rename(note + ".part", note)
+    os.rename(part, note)
 if "deaf" in sys.argv:
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)

@@ -36,6 +36,11 @@ class Folders:
         return self.cache / "probes.json"
 
     @property
+    def policies(self) -> Path:
+        """Compiled bounds; they are made again where they are missing."""
+        return self.cache / "policies"
+
+    @property
     def settings(self) -> Path:
         """The user's own settings."""
         return self.config / "config.toml"

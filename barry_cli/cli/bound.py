@@ -71,11 +71,13 @@ def check(
         ruled = Rulings.for_folder(cwd, bound or [], trait or [], harness)
         raise typer.Exit(_stream(ruled))
     asked = one(tail, command, tool, input)
-    verdict = Rulings.for_folder(cwd, bound or [], trait or [], harness).rule(asked)
+    ruled = Rulings.for_folder(cwd, bound or [], trait or [], harness)
+    verdict = ruled.rule(asked)
     from barry_cli.cli.render.output import write
     from barry_cli.policy.ruling import told
 
     write(told.document(verdict) if json else told.text(verdict))
+    ruled.keep(cwd)
     raise typer.Exit(0 if verdict.allowed else 1)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -37,7 +38,7 @@ class Row:
     field: str
     rule: str
     count: int = 0
-    examples: list[str] = field(default_factory=list)
+    examples: list[str] = dataclasses.field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -50,8 +51,8 @@ class Audit:
     undecidable: int = 0
     unread: int = 0
     conversations: int = 0
-    rows: dict[tuple[str, str, str], Row] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    rows: dict[tuple[str, str, str], Row] = dataclasses.field(default_factory=dict)
+    notes: list[str] = dataclasses.field(default_factory=list)
 
     def note(self, text: str) -> None:
         if len(self.notes) < MOST_NOTES:

@@ -49,7 +49,8 @@ def named(folders: Folders, rows: Sequence[Row]) -> list[Listed]:
 
     found = []
     for each in NamedBounds(folders, rows).all():
-        about, problems = "", ()
+        about: str = ""
+        problems: tuple[str, ...] = ()
         try:
             about = each.read().description or ""
         except BoundRefused as problem:

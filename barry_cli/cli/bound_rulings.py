@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 
 from barry_cli.base.paths import Folders, folders
@@ -36,10 +37,12 @@ class Rulings:
         harness: str | None,
     ) -> None:
         self.cwd = cwd
+        self._began_ns = time.time_ns()
         self._home = home
         self._rows = read_rows(home)
         self._bounds = bounds
         self._traits = traits
+        self._typed = harness
         self._harness = None if harness is None else self._id(harness)
         self._effective: dict[str | None, Effective] = {}
         self._policies: dict[str | None, Policy] = {}
@@ -70,6 +73,26 @@ class Rulings:
         if asked.tool is not None:
             return rule(policy, asked.tool, dict(asked.input or {}), cwd)
         return rule_command(policy, asked.command or "", cwd)
+
+    def keep(self, cwd: str | None) -> None:
+        """Keep the policy for the next check that asks for the same. ``cwd``: as it was typed."""
+        from barry_cli.policy.cache import keep
+        from barry_cli.policy.record import Question
+
+        # What traits come to is not among what the door knows.
+        if self._traits:
+            return
+        try:
+            asked = Question(tuple(self._bounds), self._typed, cwd, os.getcwd())
+        except OSError:  # the folder that the caller stands in is gone
+            return
+        keep(
+            asked,
+            self._policy(self._harness),
+            cwd=self.cwd,
+            looked_at=self.effective.looked_at,
+            began_ns=self._began_ns,
+        )
 
     def cwd_of(self, asked: Asked) -> str:
         """The folder that a call runs in: its own, from where what applies was looked up."""

@@ -53,7 +53,9 @@ DenyFlag = Annotated[
 ]
 BoundFlag = Annotated[
     list[str] | None,
-    typer.Option("--bound", metavar="B", help="A bound besides those that apply: a name or a file."),
+    typer.Option(
+        "--bound", metavar="B", help="A bound besides those that apply: a name or a file."
+    ),
 ]
 TraitFlag = Annotated[
     list[str] | None,

@@ -2,11 +2,11 @@
 
 import posix
 
-Answer = "tuple[tuple[str, ...], bool, tuple[str, ...], int]"
+Answer = tuple[tuple[str, ...], bool, tuple[str, ...], int]
 """Standard output cut at each place for the reason, whether it is JSON, standard error cut alike,
 and the exit code."""
 
-NO_OPINION = ((), False, (), 0)
+NO_OPINION: Answer = ((), False, (), 0)
 
 
 def fill(pieces: "tuple[str, ...]", reason: str, is_json: bool) -> bytes:

@@ -2,29 +2,14 @@
 
 import posix
 
+from barry_cli.policy.json_text import NotJson, parse
+
 BYTES = 16 << 20
 """The longest event that is read."""
-
-BLANKS = " \t\n\r"
 
 
 class Unreadable(Exception):
     """There is nothing to rule on. Its text says why, as the end of a sentence."""
-
-
-class _Strict:
-    """How JSON is read: as it is written down, without the additions that Python allows."""
-
-    strict = True
-    object_hook = None
-    object_pairs_hook = None
-    parse_float = float
-    parse_int = int
-    memo: "dict[str, str]" = {}
-
-    @staticmethod
-    def parse_constant(word: str) -> object:
-        raise ValueError(f"{word} is no JSON number")
 
 
 def read_all(descriptor: int, limit: int) -> bytes:
@@ -39,29 +24,14 @@ def read_all(descriptor: int, limit: int) -> bytes:
     return b"".join(pieces)
 
 
-def parse_json(text: str) -> object:
-    """The value of a text that is one JSON document and no more. Raises Unreadable."""
-    from _json import make_scanner
-
-    body = text.strip(BLANKS)
-    try:
-        value, end = make_scanner(_Strict)(body, 0)
-    # The scanner says of an empty text that an iteration ended, and of some others that the
-    # interpreter is at fault.
-    except (ValueError, RecursionError, StopIteration, SystemError):
-        raise Unreadable("it isn't JSON") from None
-    if end != len(body):
-        raise Unreadable("it is more than one JSON document")
-    found: object = value
-    return found
-
-
 def parse_event(data: bytes) -> "dict[str, object]":
     """The event's document. Raises Unreadable."""
     try:
-        value = parse_json(data.decode())
+        value = parse(data.decode())
     except UnicodeDecodeError:
         raise Unreadable("it isn't UTF-8") from None
+    except NotJson as problem:
+        raise Unreadable(str(problem)) from None
     if type(value) is not dict:
         raise Unreadable("it isn't a JSON object")
     return value

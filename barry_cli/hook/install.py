@@ -15,9 +15,11 @@ from pathlib import Path
 from barry_cli.bags.manifest import HookAnswer, HookFormat
 from barry_cli.base.files import write_atomic
 from barry_cli.base.problems import Refused
+from barry_cli.hook.answer import Answer
 from barry_cli.hook.policy_file import Format, HookPolicy, fingerprint, pack
 from barry_cli.hook.run import REFUSE
 from barry_cli.policy.bundle import entry
+from barry_cli.policy.cache import kept_bundle
 from barry_cli.policy.ruling.policy import Policy
 
 PROGRAM = "barry_cli.hook.run"
@@ -65,18 +67,20 @@ def install(
     mark = fingerprint(data)
     program = folder / f"hook-{sys.implementation.cache_tag}.pyc"
     ruled = folder / f"policy-{mark}.marshal"
-    write_atomic(program, entry(PROGRAM), mode=0o400)
+    write_atomic(program, entry(PROGRAM, kept_bundle(PROGRAM)), mode=0o400)
     write_atomic(ruled, data, mode=0o400)
     return Installed(_command(program, ruled, mark), program, ruled, mark)
 
 
 def compiled(form: HookFormat) -> Format:
     """A format as the hook reads it. Raises Refused for one that can't hold a call."""
-    paths = {name: tuple(path.split(".")) for name, path in form.paths.items()}
+    paths: dict[str, tuple[str, ...]] = {
+        name: tuple(path.split(".")) for name, path in form.paths.items()
+    }
     for name in _NEEDED:
         if name not in paths:
             raise Refused(f"the format of {form.event} doesn't say where the {name} is")
-    answers = {name: _answer(answer) for name, answer in form.answers.items()}
+    answers: dict[str, Answer] = {name: _answer(each) for name, each in form.answers.items()}
     if "deny" not in answers:
         raise Refused(f"the format of {form.event} has no answer for a denial")
     for name, (_, _, _, code) in answers.items():
@@ -89,9 +93,9 @@ def compiled(form: HookFormat) -> Format:
     return Format(form.event, paths, answers)
 
 
-def _answer(answer: HookAnswer) -> tuple[tuple[str, ...], bool, tuple[str, ...], int]:
+def _answer(answer: HookAnswer) -> Answer:
     is_json = isinstance(answer.stdout, dict)
-    text = json.dumps(answer.stdout) if is_json else answer.stdout or ""
+    text = json.dumps(answer.stdout) if is_json else str(answer.stdout or "")
     out, error = (tuple(each.split(_REASON)) for each in (text, answer.stderr or ""))
     return out, is_json, error, answer.exit
 

@@ -6,6 +6,7 @@ The command that calls the hook carries the file's fingerprint, so that no other
 import marshal
 import posix
 
+from barry_cli.hook.answer import Answer
 from barry_cli.hook.event import Unreadable, read_all
 from barry_cli.policy.ruling.policy import Policy, dump, load
 
@@ -16,10 +17,7 @@ _KIND = "barry-hook-policy-1"
 
 
 class Format:
-    """One event of the harness's. `paths`: part -> the keys that lead to it. `answers`: by name,
-    standard output cut at each place for the reason, whether it is JSON, standard error cut alike,
-    the exit code.
-    """
+    """One event of the harness's. `paths`: part -> the keys that lead to it. `answers`: by name."""
 
     __slots__ = ("answers", "event", "paths")
 
@@ -27,7 +25,7 @@ class Format:
         self,
         event: str,
         paths: "dict[str, tuple[str, ...]]",
-        answers: "dict[str, tuple[tuple[str, ...], bool, tuple[str, ...], int]]",
+        answers: "dict[str, Answer]",
     ) -> None:
         self.event = event
         self.paths = paths

@@ -115,8 +115,7 @@ def _warnings(found: Effective, adapter: Adapter, held: Holding, relax: bool) ->
     said = [f"the bound does not hold here: {each}" for each in held.beyond]
     if held.off and adapter.capabilities.tool_denial == "none":
         said.append(
-            f"the bound does not hold here: {adapter.label} can't switch off "
-            f"{', '.join(held.off)}"
+            f"the bound does not hold here: {adapter.label} can't switch off {', '.join(held.off)}"
         )
     elif held.operator_override:
         said.append(f"what is switched off can be lifted by you: {held.operator_override}")

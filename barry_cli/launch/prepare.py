@@ -155,7 +155,13 @@ async def prepare(
         own = plan.command == adapter.requirements.binary.command
         named = own or chosen.mode.build == "bundled"
         hidden = _secrets(plan, env)
-        said = (*warnings, *held.warnings, *program.warnings, *plan.warnings, *_lowered_as_text(plan))
+        said = (
+            *warnings,
+            *held.warnings,
+            *program.warnings,
+            *plan.warnings,
+            *_lowered_as_text(plan),
+        )
         return Prepared(
             session_id=config.session_id,
             request=request,

@@ -1,7 +1,7 @@
 """Many modules as one file: what the fast door runs without looking for anything.
 
-The file holds the code of a program and of every module of Barry's that it imports. It belongs to
-one version of Barry and one interpreter.
+The file holds the code of a program and of every module of Barry's that it imports, without what
+only people and type checkers read. It belongs to one version of Barry and one interpreter.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import ast
 import importlib.util
 import marshal
 from collections.abc import Iterator
-from importlib.machinery import SourceFileLoader
 from types import CodeType
 
 from barry_cli.base.problems import StoreProblem
 
 HOUSE = "barry_cli"
+
+Bundle = tuple[bytes, dict[str, bytes]]
+"""What ``loading.load`` takes: the modules that a program always imports, and those that it may."""
 
 # The marks become code. Whatever goes wrong here must refuse the call, and say so in a sentence.
 _START = """
@@ -36,11 +38,14 @@ run(sys.argv[1:])
 """
 
 
-def entry(program: str) -> bytes:
-    """A ``.pyc`` that runs the ``main(arguments)`` of a module. Raises StoreProblem."""
-    always, perhaps = bundle(program)
+def entry(program: str, made: Bundle) -> bytes:
+    """A ``.pyc`` that runs the ``main(arguments)`` of a module, from its bundle.
+
+    Raises StoreProblem.
+    """
+    always, perhaps = made
     marks: dict[object, object] = {
-        "@loading": _stripped(_Source("barry_cli.policy.loading").code),
+        "@loading": _Source("barry_cli.policy.loading").code,
         "@always": always,
         "@perhaps": tuple(perhaps.items()),
     }
@@ -50,12 +55,8 @@ def entry(program: str) -> bytes:
     return importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(whole)
 
 
-def bundle(program: str) -> tuple[bytes, dict[str, bytes]]:
-    """What ``loading.load`` takes: the modules that a program always imports, and those that it
-    may.
-
-    Raises StoreProblem where their sources can't be read.
-    """
+def bundle(program: str) -> Bundle:
+    """The modules of a program. Raises StoreProblem where their sources can't be read."""
     always: dict[str, _Source] = {}
     perhaps: dict[str, _Source] = {}
     waiting = _collect(program, always)
@@ -70,11 +71,10 @@ def bundle(program: str) -> tuple[bytes, dict[str, bytes]]:
         waiting += _collect(source.package, always)
         perhaps[name] = source
         waiting += [*source.at_once, *source.later]
-    modules = tuple((each.name, each.is_package, _stripped(each.code)) for each in always.values())
-    return (
-        marshal.dumps(modules),
-        {name: marshal.dumps(_stripped(source.code)) for name, source in perhaps.items()},
-    )
+    modules = tuple((each.name, each.is_package, each.code) for each in always.values())
+    return marshal.dumps(modules), {
+        name: marshal.dumps(source.code) for name, source in perhaps.items()
+    }
 
 
 def _collect(name: str, found: dict[str, _Source]) -> list[str]:
@@ -96,21 +96,19 @@ class _Source:
 
     def __init__(self, name: str) -> None:
         spec = importlib.util.find_spec(name)
-        if spec is None or not isinstance(spec.loader, SourceFileLoader):
+        if spec is None or spec.origin is None:
             raise _not_whole(name, "it isn't there as a file")
         self.name = name
         self.package = name.rpartition(".")[0]
         self.is_package = spec.submodule_search_locations is not None
         try:
-            code = spec.loader.get_code(name)
-            tree = ast.parse(spec.loader.get_data(spec.loader.path))
-        except (OSError, SyntaxError) as error:
+            with open(spec.origin, "rb") as file:
+                tree = ast.parse(file.read())
+        except (OSError, ValueError, SyntaxError) as error:
             raise _not_whole(name, str(error)) from error
-        if code is None:
-            raise _not_whole(name, "it can't be compiled")
-        self.code = code
         self.at_once = list(_imports(tree, inside=False))
         self.later = list(_imports(tree, inside=True))
+        self.code = _stripped(compile(_bare(tree), name, "exec", dont_inherit=True))
 
 
 def _imports(node: ast.AST, *, inside: bool) -> Iterator[str]:
@@ -139,6 +137,30 @@ def _named(node: ast.AST) -> Iterator[str]:
 
 def _ours(name: str) -> bool:
     return name == HOUSE or name.startswith(f"{HOUSE}.")
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes away what nothing runs: annotations, and texts that stand alone."""
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802 - ast's own names
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:  # noqa: N802
+        bare = ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
+        return self.generic_visit(ast.copy_location(bare, node))
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:  # noqa: N802
+        alone = isinstance(node.value, ast.Constant)
+        return ast.copy_location(ast.Pass(), node) if alone else self.generic_visit(node)
+
+
+def _bare(tree: ast.Module) -> ast.Module:
+    return ast.fix_missing_locations(_Bare().visit(tree))
 
 
 def _stripped(code: CodeType) -> CodeType:

@@ -46,7 +46,7 @@ def classify_file_write(command: str) -> FileWriteFinding | None:
     """
     for seen in find_file_writes(command):
         word = seen.use.word
-        path = word.text if word is not None else None
+        path = word.text if word is not None and not seen.use.inside else None
         return FileWriteFinding(path=path, reason=seen.use.reason)
     return None
 

@@ -87,16 +87,13 @@ def _answer(asked: Asked, kept: Kept) -> "int | None":
     from barry_cli.policy.loading import load
 
     gc.disable()
-    load(*marshal.loads(content(f"{folder()}/{kept.bundle}")))
-    from barry_cli.policy.ruling.paths import real
-    from barry_cli.policy.ruling.told import document, text
+    load(*marshal.loads(content(f"{folder()}/{kept.code}")))
+    from barry_cli.policy.answer import answer
 
-    for path, there in kept.links:
-        if real(path, kept.cwd) != there:
-            return None
-    verdict = _rule(asked, kept)
-    if verdict is None:
+    found = answer(kept.policy, kept.links, kept.cwd, asked.tail, asked.values, asked.as_json)
+    if found is None:
         return None
-    sys.stdout.write(document(verdict) if asked.as_json else text(verdict))
+    text, code = found
+    sys.stdout.write(text)
     sys.stdout.flush()
-    return 0 if verdict.allowed else 1
+    return code

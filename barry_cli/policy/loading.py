@@ -13,7 +13,7 @@ def load(always: bytes, perhaps: "dict[str, bytes]") -> None:
     kind = type(sys)
     there = sys.modules
     if perhaps:
-        sys.meta_path.insert(0, _Finder(perhaps))  # type: ignore[arg-type]  # it is enough of one
+        sys.meta_path.insert(0, _Finder(perhaps))  # type: ignore[arg-type]  # its type costs imports
     for name, is_package, code in marshal.loads(always):
         if name in there:
             continue
@@ -36,12 +36,12 @@ class _Finder:
         self._code = code
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> object:
-        # The type of every spec, without importing where it is defined.
-        return type(sys.__spec__)(name, self) if name in self._code else None  # type: ignore[attr-defined]
+        spec: object = type(sys.__spec__)(name, self)  # type: ignore[arg-type]  # as above
+        return spec if name in self._code else None
 
     def create_module(self, spec: object) -> None:
         return None
 
     def exec_module(self, module: object) -> None:
-        code = marshal.loads(self._code[module.__name__])  # type: ignore[attr-defined]
+        code = marshal.loads(self._code[module.__dict__["__name__"]])
         exec(code, module.__dict__)  # noqa: S102 - as above

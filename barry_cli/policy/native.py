@@ -19,6 +19,7 @@ from barry_cli.contract.levels import ModeId
 from barry_cli.policy.merge import BoundLike, as_bound
 from barry_cli.policy.problems import PolicyProblem
 from barry_cli.policy.ruling.actions import LEAVES, expand_actions
+from barry_cli.policy.ruling.tool_names import files_rule
 from barry_cli.policy.schema import NATIVE_CATEGORIES, AgentTrait, Bound, NativeCategory
 from barry_cli.policy.tools import ToolMeta
 
@@ -308,6 +309,9 @@ def _restricted(bound: Bound | None) -> dict[NativeCategory, str]:
     if files and (files.deny or files.allow_only is not None):
         place = "files.deny" if files.deny else "files.allowOnly"
         need(place, "shell", "file-reads", "file-writes")
+    access = files_rule(bound.denied_access or ()) if bound else ""
+    if access:
+        need("deniedAccess", "shell", "file-writes")
     if network and not can_enforce_in_sandbox(network.actions):
         need("network.actions", "shell", "network")
     if network and network.enforce != "sandbox" and (network.actions or network.domains):

@@ -24,6 +24,10 @@ _NAMES = (
 )
 
 
+State = tuple[tuple[int, ...], ...]
+"""What is known of a path: of itself, and of what it leads to when it is a link."""
+
+
 class Question:
     """What a policy is asked for: bounds by name or path, a harness, a folder (as they were typed).
 
@@ -52,27 +56,24 @@ class Question:
 class Kept:
     """A policy that was kept. `places`: path -> its state. `links`: path -> where it really leads.
 
-    `cwd`: the folder that calls are ruled for. `bundle`: the file with the code that rules.
+    `code`: the file with the code that rules. `cwd`: the folder that calls are ruled for.
     """
 
-    __slots__ = ("bundle", "cwd", "links", "places", "policy")
+    __slots__ = ("code", "cwd", "links", "places", "policy")
 
     def __init__(
         self,
-        places: "tuple[tuple[str, State | None], ...]",
+        places: tuple[tuple[str, State | None], ...],
         links: "tuple[tuple[str, tuple[str, ...]], ...]",
-        bundle: str,
+        code: str,
         cwd: str,
-        policy: object,
+        policy: bytes,
     ) -> None:
         self.places = places
         self.links = links
-        self.bundle = bundle
+        self.code = code
         self.cwd = cwd
         self.policy = policy
-
-
-State = "tuple[tuple[int, ...], ...]"
 
 
 def folder() -> str:
@@ -96,7 +97,7 @@ def name_of(key: bytes) -> str:
     return f"check-{_imp.source_hash(1, key).hex()}.marshal"
 
 
-def state(path: str) -> "tuple[tuple[int, ...], ...] | None":
+def state(path: str) -> State | None:
     """What tells a file from any other and from itself after a change; None where nothing is.
 
     Of a link both the link's and that of what it leads to. Of a folder only that it is the same

@@ -28,6 +28,8 @@ def faults(sentence: Sentence, run: Run) -> list[str]:
             out.append(f"missed: {argv}")
     if "substitution: line" in run.stderr and "syntax error" in run.stderr:
         return out  # bash couldn't read back what it had printed of a substitution
+    if "Bad file descriptor" in run.stderr:
+        return out  # a descriptor was closed before it was used
     for number in seen:
         if number not in executed and number not in sentence.dead:
             out.append(f"invented: {number}")

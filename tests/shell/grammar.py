@@ -33,6 +33,8 @@ class Grammar:
         self.dead: set[str] = set()
         self.bodies: list[str] = []  # here-documents that the next line feed begins
         self.plain = 0  # here no here-document may stand
+        self.inner = 0  # inside substitutions
+        self.documents = 0  # here-documents in this substitution
         self.flat = 0  # here no redirection may stand, and no list
         self.total: Counter[str] = Counter()
         self.made: Counter[str] = Counter()
@@ -41,7 +43,7 @@ class Grammar:
 
     def sentence(self) -> Sentence:
         """One command line of a few commands."""
-        self.count = self.functions = 0
+        self.functions = 0
         self.used, self.dead, self.coprocess = set(), set(), False
         text = self.sequence()
         if self.bodies:
@@ -109,10 +111,13 @@ class Grammar:
     def closed(self, make: Callable[[], str]) -> str:
         """`make` where here-documents must end before what comes behind."""
         bodies, self.bodies = self.bodies, []
+        documents, self.documents = self.documents, 0
+        self.inner += 1
         text = make()
         if self.bodies:
             text += self.feed()
-        self.bodies = bodies
+        self.inner -= 1
+        self.bodies, self.documents = bodies, documents
         return text
 
     # commands
@@ -178,6 +183,8 @@ class Grammar:
             self.note("list: &")
             return " &" + self.random.choice([" ", ""])
         if kind < 5:
+            if self.inner and self.documents:
+                return self.feed()  # bash 5.2 loses a semicolon there
             self.note("list: ;")
             return self.random.choice([";", " ; ", "; "])
         self.note("list: line feed")
@@ -241,6 +248,11 @@ class Grammar:
             else (text + self.feed())
         )
 
+    def ended(self) -> str:
+        """A list, and what separates it from a command that follows."""
+        text = self.sequence()
+        return text + (self.feed() if self.inner and self.documents or self.bodies else "; ")
+
     def never(self) -> str:
         self.dying += 1
         text = self.block()
@@ -287,7 +299,8 @@ class Grammar:
 
     def loop_arguments(self) -> str:
         self.note("for: over the arguments")
-        head = self.random.choice(["for V0 do ", "for V0; do ", "for V0" + self.feed() + "do "])
+        head = "for V0" + (self.feed() if self.bodies else self.random.choice([" ", "; ", "\n"]))
+        head += "do "
         return head + self.never() + "done"
 
     def loop_arithmetic(self) -> str:
@@ -298,7 +311,7 @@ class Grammar:
     def loop_while(self) -> str:
         self.note("while")
         if self.chance(0.5):
-            return "while " + self.call() + self.stop() + "do " + self.block() + "break; done"
+            return "while " + self.call() + self.stop() + "do " + self.ended() + "break; done"
         return "while no; do " + self.never() + "done"
 
     def loop_until(self) -> str:
@@ -307,7 +320,7 @@ class Grammar:
 
     def select(self) -> str:
         self.note("select")
-        return "select V0 in a b" + self.stop() + "do " + self.block() + "break; done <<<1"
+        return "select V0 in a b" + self.stop() + "do " + self.ended() + "break; done <<<1"
 
     def case(self) -> str:
         self.note("case")
@@ -315,7 +328,11 @@ class Grammar:
         text = f"case {subject} in" + self.gap()
         if self.chance(0.3):
             self.note("case: parenthesis before a pattern")
-            text += "(" + self.random.choice(["b", "b|c", "[x-z]*", "esac"]) + ") "
+            text += (
+                "("
+                + self.random.choice(["b", "b|c", "[x-z]*", "b" if self.inner else "esac"])
+                + ") "
+            )
         else:
             text += self.random.choice(["b", "b | c", "'a b'", "if"]) + ")"
         self.dying += 1
@@ -371,7 +388,7 @@ class Grammar:
     def two_subshells(self) -> str:
         self.plain += 1
         self.depth += _DEEPEST
-        text = "((" + self.call() + "); (" + self.call() + "))"
+        text = "((" + self.call() + self.random.choice([") && (", ") | ("]) + self.call() + "))"
         self.depth -= _DEEPEST
         self.plain -= 1
         return text
@@ -399,10 +416,11 @@ class Grammar:
         if not call:
             self.dying -= 1
             return text
-        return "{ " + text + (self.feed() if self.bodies else "; ") + name + "; }"
+        lines = self.bodies or (self.inner and self.documents)
+        return "{ " + text + (self.feed() if lines else "; ") + name + "; }"
 
     def coproc(self) -> str:
-        if self.coprocess or self.plain:
+        if self.coprocess or self.plain or self.inner:
             return self.call()
         self.coprocess = True
         self.note("coproc")
@@ -551,7 +569,7 @@ class Grammar:
             spelled, end = spelled.replace("E", "E" + mark), end.replace("E", "E" + mark)
         lines = ["plain ' text", "\ttab", 'a "quote', "E E", "ends \\\\"]
         if literal:
-            lines += ["$(p0", "`", "${", "a\\"]
+            lines += ["$(p0", "`", "${", *(() if self.inner else ("a\\",))]
         else:
             lines += ["\\$(p0", "\\`", "$V0 ${V0:-x}"]
         body = [self.random.choice(lines) for _ in range(self.random.randrange(4))]
@@ -567,6 +585,7 @@ class Grammar:
         text = "".join(("\t" if strip and self.chance(0.5) else "") + line + "\n" for line in body)
         text += ("\t\t" if strip and self.chance(0.5) else "") + end + "\n"
         self.bodies.append(text)
+        self.documents += 1
         if len(self.bodies) > 1:
             self.note("here-document: several on a line")
         return self.operator("<<") + operator[2:] + self.random.choice(["", " "]) + spelled
@@ -586,7 +605,7 @@ _PIECES: dict[str, Callable[[Grammar], str]] = {
     "braces: sequence": lambda g: g.random.choice(["{1..3}", "{03..1}", "{a..c}", "{1..9..4}", "{-2..2}"]),
     "braces: none": lambda g: g.random.choice(["{}", "{a}", "{a,b", "a}", "{1..}", "{a..3}", "{..}"]),
     "tilde": lambda g: g.random.choice(["~", "~/x", "a~", "~/'y z'"]),
-    "glob": lambda g: g.random.choice(["*", "w?", "[ab]", "[!a]*", "[a", "a]"]),
+    "glob": lambda g: g.random.choice(["*", "w?", "[ab]", "[!a]*", *(() if g.flat else ("[a", "a]"))]),
     "$x": lambda g: g.random.choice(["$V0", '"$V0"', '"$V0$V1"', "$?", "$$", "$!", "$-", "$#", "$0"]),
     "$@": lambda g: g.random.choice(['"$@"', "$*", '"$*"', '"a$@b"', "$1"]),
     "${..}": Grammar.expansion,

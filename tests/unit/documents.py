@@ -88,8 +88,9 @@ class Document:
 README, CONTRIBUTING, CHANGELOG = (
     Document(ROOT / f"{name}.md") for name in ("README", "CONTRIBUTING", "CHANGELOG")
 )
-JSON, ADAPTERS, FILES, GUEST_MODE = (
-    Document(ROOT / "docs" / f"{name}.md") for name in ("json", "adapters", "files", "guest-mode")
+JSON, ADAPTERS, FILES, GUEST_MODE, BOUNDS, BOUNDS_LIMITS = (
+    Document(ROOT / "docs" / f"{name}.md")
+    for name in ("json", "adapters", "files", "guest-mode", "bounds", "bounds-limits")
 )
 
 

@@ -23,6 +23,8 @@ from barry_cli.base import settings
 from barry_cli.launch import environment
 from tests.unit.documents import (
     ADAPTERS,
+    BOUNDS,
+    BOUNDS_LIMITS,
     CHANGELOG,
     CONTRIBUTING,
     FILES,
@@ -38,7 +40,17 @@ from tests.unit.documents import (
     write_recipe,
 )
 
-DOCUMENTS = [README, CONTRIBUTING, CHANGELOG, JSON, ADAPTERS, FILES, GUEST_MODE]
+DOCUMENTS = [
+    README,
+    CONTRIBUTING,
+    CHANGELOG,
+    JSON,
+    ADAPTERS,
+    FILES,
+    GUEST_MODE,
+    BOUNDS,
+    BOUNDS_LIMITS,
+]
 
 by_name = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: each.path.name)
 

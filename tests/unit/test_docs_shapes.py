@@ -31,7 +31,7 @@ SHAPES = Shapes(JSON, ADAPTERS)
 def barry(*words: str, cwd: Path, path: str) -> tuple[int, Any, Any]:
     """The exit code of one command, and what it writes to stdout and stderr as JSON."""
     done = subprocess.run(
-        [sys.executable, "-m", "barry_cli", *words, "--json"],
+        [sys.executable, "-m", "barry_cli", *words, *([] if "--json" in words else ["--json"])],
         cwd=cwd,
         env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL,
@@ -72,6 +72,7 @@ def test_real_documents_are_as_described(tmp_path: Path) -> None:
     fits("adapter-models", "adapter", "models", "demo")
     fits("adapter-doctor", "adapter", "doctor", "parrot")
     fits("doctor", "doctor")
+    bounds(fits, tmp_path)
     plan = ("session", "launch", "parrot", "--deny-tool", "shell", "--model", "a/b", "--dry-run")
     assert fits("session-launch---dry-run", *plan)["plan"]["warnings"]
     fits("session-launch---dry-run", "session", "launch", "demo", "--dry-run")
@@ -95,6 +96,43 @@ def test_real_documents_are_as_described(tmp_path: Path) -> None:
     heads = re.findall(r"^## (.*)$", JSON.prose(), re.MULTILINE)
     verbs = {head.replace(" ", "-") for head in heads if head not in ("Errors", "Adapter record")}
     assert set(seen) == verbs
+
+
+def bounds(fits: Any, folder: Path) -> None:
+    """Every document of ``bound``, once empty and once full where there is a difference."""
+    own = ("--bound", "no-push", "--bound", "no-secrets")
+    fits("bound-list", "bound", "list")
+    assert fits("bound-show", "bound", "show")["effective"]["bound"] is None
+    file = folder / ".barry" / "bound.toml"
+    file.parent.mkdir()
+    file.write_text("[files]\ndeny = ['a/b']\nallowOnly = []\n[network]\ndomains = ['*.x']\n")
+    fits("bound-show", "bound", "show", *own, "--harness", "parrot")
+    fits("bound-validate", "bound", "validate", str(file))
+    fits("bound-merge", "bound", "merge", "ci", str(file))
+    file.write_text("[fils]\n")
+    fits("bound-validate", "bound", "validate", str(file), status=1)
+    file.unlink()
+    for words in ((*own, "--", "ls"), (*own, "--command", "git push > a; cat $x; $y")):
+        status = 0 if words[-1] == "ls" else 1
+        fits("bound-check", "bound", "check", "--json", *words, status=status)
+        fits("bound-explain", "bound", "explain", "--json", *words, status=status)
+    asked = folder / "asked"
+    asked.write_text("git push\n{}\n$x\n")
+    found = fits("bound-audit", "bound", "audit", str(asked), *own, status=1)
+    assert len(found["audit"]["rules"]) == 2
+    lines = subprocess.run(
+        [sys.executable, "-m", "barry_cli", "bound", "check", "--stdin", *own],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        input='"ls"\n"git push"\nnothing\n',
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    ).stdout.splitlines()
+    assert len(lines) == 3
+    for line in lines:
+        assert list(SHAPES.problems("#ruled-line", json.loads(line))) == []
 
 
 def play(words: list[str], cwd: Path, path: str) -> None:

@@ -27,7 +27,10 @@ def text(found: Explained) -> str:
     drawn = "".join(f"  {line}\n" for line in draw(verdict.text, verdict.span))
     parts = [head, drawn, "\n" if drawn else "", facts(list(_why(found)))]
     if found.seen:
-        parts += ["\nwhat was seen\n", *(f"{line}\n" for line in _seen(found.seen))]
+        parts += [
+            "\nseen in it, and ruled on alone\n",
+            *(f"{line}\n" for line in _seen(found.seen)),
+        ]
     if more := list(_effects(found)):
         parts += ["\n", facts(more)]
     return "".join(parts)
@@ -35,18 +38,17 @@ def text(found: Explained) -> str:
 
 def _why(found: Explained) -> Iterator[tuple[str, str]]:
     verdict = found.verdict
-    if verdict.rule or verdict.field:
-        yield "rule", " in ".join(each for each in (verdict.rule, verdict.field) if each)
-    for label, place, written in found.said_by:
-        where = label if label == place or label.startswith("~") else f"{label}: {place}"
-        yield "from", where if written == verdict.rule else f"{where} ({written})"
+    written = {rule for _, _, rule in found.said_by}
+    rule = written.pop() if len(written) == 1 else verdict.rule
+    if rule or verdict.field:
+        yield "rule", " in ".join(each for each in (rule, verdict.field) if each)
+    for label, place, words in found.said_by:
+        where = label if label == place or label.startswith("~") else f"{label} ({place})"
+        yield "from", where if words == rule else f"{where}: {words}"
     if verdict.human:
         yield "why", verdict.human
     if verdict.agent and not verdict.allowed:
         yield "instead", verdict.agent
-    alone = [each for each in found.seen if each.verdict is not None and each.verdict.allowed]
-    if not verdict.allowed and (apart := [each for each in alone if not each.depth]):
-        yield "allowed", "; ".join(command_line(each.argv) for each in apart) + " (each alone)"
     yield "under", ", ".join(found.applying) or "the floor alone"
 
 
@@ -54,7 +56,7 @@ def _seen(seen: tuple[Seen, ...]) -> Iterator[str]:
     for each in seen:
         line = printable(command_line(each.argv))
         if each.verdict is None:
-            said = "not wholly known"
+            said = "some of it is known only when it runs"
         elif each.verdict.allowed:
             said = "allowed"
         else:

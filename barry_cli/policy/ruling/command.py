@@ -7,6 +7,7 @@ from barry_cli.policy.ruling.programs.call import Found
 from barry_cli.policy.ruling.programs.rules import denial
 from barry_cli.policy.ruling.programs.walk import walk
 from barry_cli.policy.ruling.shell.reading import read
+from barry_cli.policy.ruling.tool_names import files_rule
 from barry_cli.policy.ruling.verdict import Verdict, allowed
 from barry_cli.policy.ruling.wording import denied
 
@@ -16,6 +17,7 @@ _TOUCHES = {"read": "reads", "write": "writes", "change": "changes"}
 def is_restricted(policy: Policy) -> bool:
     """Does any rule speak of what command lines do?"""
     some = policy.deny or policy.programs or policy.actions or policy.domains or policy.files_deny
+    some = some or files_rule(policy.denied_access)
     return bool(some) or policy.files_allow is not None or policy.allow_domains is not None
 
 
@@ -88,7 +90,8 @@ def _network(policy: Policy, found: Found, folders: list[str]) -> Verdict | None
 
 def _files(policy: Policy, found: Found, folders: list[str]) -> Verdict | None:
     deny, floor, wanted = policy.files_deny, policy.floor, policy.files_allow
-    if not deny and not floor and wanted is None:
+    only_read = files_rule(policy.denied_access)
+    if not deny and not floor and wanted is None and not only_read:
         return None
     unsure: Verdict | None = None
     for folder in folders:
@@ -103,6 +106,9 @@ def _files(policy: Policy, found: Found, folders: list[str]) -> Verdict | None:
                 if not hit.unsure:
                     return verdict
                 unsure = unsure or verdict
+        hit = files.written(only_read) if only_read else None
+        if hit is not None:
+            return _file("deniedAccess", only_read, hit, found.text)
         if wanted is not None:
             hit = files.not_allowed(wanted)
             if hit is not None:
@@ -111,6 +117,8 @@ def _files(policy: Policy, found: Found, folders: list[str]) -> Verdict | None:
                 if not hit.unsure:
                     return verdict
                 unsure = unsure or verdict
+    if found.unparseable and only_read:
+        return unsure or _unread("deniedAccess", only_read, found)
     if found.unparseable and (deny or wanted is not None):
         field = "files.deny" if deny else "files.allowOnly"
         return unsure or _unread(field, deny[0][0] if deny else "", found)

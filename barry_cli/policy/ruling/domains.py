@@ -59,20 +59,26 @@ def hosts_of(text: str) -> tuple[str, ...]:
     """
     for space in "\t\r\n":
         text = text.replace(space, "")
-    scheme, _, rest = text.partition(":")
-    if scheme.lower() in SPECIAL:
-        rest = rest.lstrip("/\\")
-    elif "://" in text:
-        scheme, _, rest = text.partition("://")
-    else:
-        scheme, rest = "", text[2:] if text[:2] == "//" else text
-    if scheme.lower() == "file":
+    scheme, rest = split_scheme(text)
+    if scheme == "file":
         return ()
     for end in "/?#":
         rest = rest.partition(end)[0]
     # A browser ends the host at a backslash, curl reads on.
     found = [canonical(each.rpartition("@")[2]) for each in {rest, rest.partition("\\")[0]}]
     return tuple(host for host in dict.fromkeys(found) if host)
+
+
+def split_scheme(text: str) -> tuple[str, str]:
+    """A URL's scheme in lower case, "" without one, and what stands behind its slashes."""
+    scheme, colon, rest = text.partition(":")
+    scheme = scheme.lower()
+    if colon and scheme in SPECIAL:
+        return scheme, rest.lstrip("/\\")
+    plain = scheme.replace("+", "").replace("-", "").replace(".", "")
+    if rest[:2] == "//" and plain.isalnum() and scheme[:1].isalpha():
+        return scheme, rest[2:]
+    return "", text[2:] if text[:2] == "//" else text
 
 
 def copied_host(text: str) -> str:

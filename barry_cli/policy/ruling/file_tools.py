@@ -4,6 +4,7 @@ from barry_cli.policy.ruling.operands import HOLE
 from barry_cli.policy.ruling.paths import exists, expand, spots
 from barry_cli.policy.ruling.patterns import Pattern, could_match, every_match, first_match
 from barry_cli.policy.ruling.policy import Policy
+from barry_cli.policy.ruling.tool_names import files_rule
 from barry_cli.policy.ruling.verdict import Verdict, allowed
 from barry_cli.policy.ruling.wording import denied
 
@@ -28,6 +29,9 @@ def path_verdict(policy: Policy, path: str, kind: str, cwd: str) -> Verdict:
             rule = _globbed(patterns, expand(path, cwd, home))
             if rule is not None:
                 return denied(field, rule, what, path, span, "it may stand for that file")
+    only_read = files_rule(policy.denied_access) if kind != "read" else ""
+    if only_read:
+        return denied("deniedAccess", only_read, what, path, span)
     wanted = policy.files_allow
     if wanted is None:
         return allowed(path)

@@ -3,7 +3,7 @@
 from barry_cli.policy.ruling.file_use import READ, WRITE, FileUse, code_use
 from barry_cli.policy.ruling.operands import HOLE, known
 from barry_cli.policy.ruling.patches import BEGIN, patched
-from barry_cli.policy.ruling.paths import exists, expand, spots
+from barry_cli.policy.ruling.paths import exists, expand, fold, spots
 from barry_cli.policy.ruling.patterns import (
     Pattern,
     below,
@@ -44,12 +44,13 @@ class Seen:
 class Files:
     """Every use of a file that a line shows, in the order in which they stand there."""
 
-    __slots__ = ("_cwd", "_home", "_situations", "_text", "seen")
+    __slots__ = ("_cwd", "_found", "_home", "_situations", "_text", "seen")
 
     def __init__(self, found: Found, cwd: str, home: str) -> None:
         self._cwd = cwd
         self._home = home
         self._text = found.text
+        self._found: dict[str, tuple[tuple[str, ...], ...]] = {}
         self._situations = Situations(found, cwd, home)
         self.seen: list[Seen] = []
         for reading, scope in found.readings:
@@ -91,9 +92,9 @@ class Files:
         for seen in self.seen:
             if seen.use.kind not in kinds:
                 continue
-            written = self._denied(seen, patterns)
-            if written is not None:
-                return Hit(written, seen, False)
+            hit = self._denied(seen, patterns)
+            if hit is not None:
+                return hit
             if unknown is None and seen.use.sure and _is_unknown(seen.use):
                 unknown = seen
         if unknown is not None:
@@ -101,6 +102,13 @@ class Files:
             written = self._named_anywhere(patterns, unknown)
             if written is not None:
                 return Hit(written, unknown, True)
+        return None
+
+    def written(self, rule: str) -> "Hit | None":
+        """The first file that is made, changed or removed, as what comes under the rule."""
+        for seen in self.seen:
+            if seen.use.sure and seen.use.kind != READ:
+                return Hit(rule, seen, False)
         return None
 
     def not_allowed(self, patterns: tuple[Pattern, ...]) -> "Hit | None":
@@ -118,38 +126,40 @@ class Files:
                 return Hit("", seen, allowed is None)
         return None
 
-    def _denied(self, seen: Seen, patterns: tuple[Pattern, ...]) -> str | None:
+    def _denied(self, seen: Seen, patterns: tuple[Pattern, ...]) -> "Hit | None":
         use = seen.use
         word = use.word
         if word is None:
             return None
         if use.inside:
-            return self._names_denied(code_files(known(word))[0], seen.situation, patterns)
+            written = self._names_denied(code_files(known(word))[0], seen.situation, patterns)
+            return Hit(written, seen, False) if written is not None else None
         for base in self._bases(use, seen.situation.folders):
             paths = plain_paths(word, base, self._home)
             for path in paths:
                 if not use.sure and not _looks_like_path(path, base):
                     continue
-                places = spots(path, base, self._home)
+                places = self._spots(path, base)
                 written = first_match(patterns, places)
                 if written is None and use.tree:
                     written = _within(patterns, places)
                 if written is not None:
-                    return written
+                    return Hit(written, seen, False)
             if not paths and word.parts:
                 written = _may_become(patterns, partly_known(word, base, self._home))
                 if written is not None:
-                    return written
-        if seen.situation.lost and use.sure and not use.folder:
-            return self._lost(word, patterns)
+                    return Hit(written, seen, True)
+        if seen.situation.lost and use.sure and use.folder is None:
+            written = _lost(word, patterns)
+            return Hit(written, seen, True) if written is not None else None
         return None
 
-    def _lost(self, word: Word, patterns: tuple[Pattern, ...]) -> str | None:
-        """The command runs in a folder that can't be known."""
-        text = known(word)
-        if text[:1] in {"/", "~"}:
-            return None
-        return _may_become(patterns, (HOLE, *(each for each in text.split("/") if each)))
+    def _spots(self, path: str, base: str) -> tuple[tuple[str, ...], ...]:
+        key = path if path[:1] == "/" else f"{base}\0{path}"
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = spots(path, base, self._home)
+        return found
 
     def _bases(self, use: FileUse, folders: list[str]) -> list[str]:
         if use.folder is None:
@@ -162,24 +172,23 @@ class Files:
         ]
 
     def _named_anywhere(self, patterns: tuple[Pattern, ...], seen: Seen) -> str | None:
-        tokens = set(self._text.translate(BREAKS).split())
+        text = fold(self._text)
+        meant = tuple([each for each in patterns if needle(each[1]) in text])
+        if not meant:
+            return None
         word = seen.use.word
         folder = word.prefix.rpartition("/")[0] if word is not None else ""
-        for token in tokens:
-            if token[:1] == "-" or len(token) > 4096:
+        for token in dict.fromkeys(self._text.translate(BREAKS).split()):
+            if token[:1] == "-" or not any(needle(each[1]) in fold(token) for each in meant):
                 continue
-            if folder:
-                written = self._path_denied(f"{folder}/{token}", patterns)
-                if written is not None:
-                    return written
+            names = [f"{folder}/{token}"] if folder else []
             if _looks_like_path(token, self._cwd):
-                written = self._path_denied(token, patterns)
+                names.append(token)
+            for name in names:
+                written = first_match(meant, self._spots(name, self._cwd))
                 if written is not None:
                     return written
         return None
-
-    def _path_denied(self, path: str, patterns: tuple[Pattern, ...]) -> str | None:
-        return first_match(patterns, spots(path, self._cwd, self._home))
 
     def _names_denied(
         self, names: list[str], situation: Situation, patterns: tuple[Pattern, ...]
@@ -187,7 +196,7 @@ class Files:
         for folder in situation.folders:
             for name in names:
                 if _looks_like_path(name, folder):
-                    written = first_match(patterns, spots(name, folder, self._home))
+                    written = first_match(patterns, self._spots(name, folder))
                     if written is not None:
                         return written
         return None
@@ -202,7 +211,7 @@ class Files:
         for base in bases:
             if word is None:
                 # Whatever is written there: all that the folder can hold must be allowed.
-                if every_match(patterns, spots(f"{base}/\1/\1", base, self._home)) is None:
+                if every_match(patterns, self._spots(f"{base}/\1/\1", base)) is None:
                     return None
                 continue
             paths = plain_paths(word, base, self._home)
@@ -214,7 +223,7 @@ class Files:
                     return None
                 if path[:1] not in {"/", "~"} and seen.situation.lost:
                     return None
-                if every_match(patterns, spots(path, base, self._home)) is None:
+                if every_match(patterns, self._spots(path, base)) is None:
                     return False
         return True
 
@@ -224,7 +233,7 @@ class Files:
         folder = seen.situation.sure[0]
         paths = [name for name in names if "/" in name or exists(f"{folder}/{name}")]
         return bool(paths) and all(
-            every_match(patterns, spots(path, folder, self._home)) is not None for path in paths
+            every_match(patterns, self._spots(path, folder)) is not None for path in paths
         )
 
 
@@ -237,6 +246,14 @@ class Hit:
         self.rule = rule
         self.seen = seen
         self.unsure = unsure
+
+
+def _lost(word: Word, patterns: tuple[Pattern, ...]) -> str | None:
+    """The command runs in a folder that can't be known."""
+    text = known(word)
+    if text[:1] in {"/", "~"}:
+        return None
+    return _may_become(patterns, (HOLE, *(each for each in text.split("/") if each)))
 
 
 def _is_unknown(use: FileUse) -> bool:

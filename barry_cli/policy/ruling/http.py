@@ -1,6 +1,6 @@
 """What the HTTP clients of a command line do: which actions, and which hosts."""
 
-from barry_cli.policy.ruling.domains import hosts_of
+from barry_cli.policy.ruling.domains import hosts_of, split_scheme
 from barry_cli.policy.ruling.operands import HOLE, Operands, known, take_apart
 from barry_cli.policy.ruling.patterns import alternatives
 from barry_cli.policy.ruling.shell.reading import Word
@@ -232,21 +232,17 @@ def url_hosts(word: Word) -> list[str]:
     """The hosts a URL word names. One that ends in known labels is `*.known.labels`."""
     found: list[str] = []
     for text in alternatives(known(word)):
-        scheme, mark, rest = text.partition("://")
         if HOLE not in text:
             found.extend(hosts_of(text))
             continue
-        authority = rest if mark else text
+        _, authority = split_scheme(text)
         for end in "/?#":
             authority = authority.partition(end)[0]
-        if not mark and HOLE in authority:
-            # The hole may be the scheme, the host, or all of it.
-            authority = authority.lstrip(HOLE) if authority[:2] == f"{HOLE}." else authority
         host = authority.rpartition("@")[2]
         name, colon, port = host.rpartition(":")
         host = name if colon and HOLE in port else host
         if HOLE not in host:
-            found.extend(hosts_of(f"{scheme if mark else 'http'}://{host}"))
+            found.extend(hosts_of(f"http://{host}"))
         elif host[:2] == f"{HOLE}." and HOLE not in host[2:]:
-            found.extend(f"*.{known_end}" for known_end in hosts_of(host[2:]))
+            found.extend(f"*.{known_end}" for known_end in hosts_of(f"http://{host[2:]}"))
     return found

@@ -46,30 +46,22 @@ SVN_WRITES = frozenset("commit ci import mkdir delete del rm copy cp move mv loc
 HG_READS = frozenset("clone pull incoming in fetch identify id".split())
 HG_WRITES = frozenset(("push", "outgoing", "email"))
 
-INTERPRETERS = {
-    "python": "-c",
-    "python2": "-c",
-    "python3": "-c",
-    "pypy": "-c",
-    "pypy3": "-c",
-    "node": "-e -p --eval --print",
-    "deno": "",
-    "bun": "-e -p --eval --print",
-    "ruby": "-e",
-    "perl": "-e -E",
-    "php": "-r",
-    "lua": "-e",
-    "Rscript": "-e",
-    "osascript": "-e",
-    "pwsh": "-c -Command",
-    "powershell": "-c -Command",
-}
 TALKS = (
     "urlopen(",
     "urlretrieve(",
-    "requests.",
-    "httpx.",
-    "aiohttp.",
+    "requests.get(",
+    "requests.post(",
+    "requests.put(",
+    "requests.patch(",
+    "requests.delete(",
+    "requests.head(",
+    "requests.request(",
+    "requests.Session(",
+    "httpx.get(",
+    "httpx.post(",
+    "httpx.Client(",
+    "httpx.AsyncClient(",
+    "aiohttp.ClientSession(",
     "http.client.HTTP",
     "create_connection(",
     ".connect(",
@@ -112,10 +104,6 @@ def reach(name: str, words: list[Word]) -> Reach | None:
         return _visit(name, words)
     if name in {"getent", "resolvectl", "openssl", "svn", "hg", "bash"}:
         return _by_first(name, words)
-    plain = name.rstrip("0123456789.")
-    code = INTERPRETERS.get(name, INTERPRETERS.get(plain))
-    if code is not None and (name != "bun" or (words and words[0].prefix[:1] == "-")):
-        return _code(code.split(), words)
     return service(name, words)
 
 
@@ -226,21 +214,3 @@ def _by_first(name: str, words: list[Word]) -> Reach | None:
             if "://" in known(word):
                 found.to_url(word)
     return found
-
-
-def _code(options: list[str], words: list[Word]) -> Reach | None:
-    """Code given as an option's value."""
-    for index, word in enumerate(words):
-        start = word.prefix
-        for option in options:
-            if word.text == option or (
-                # Grouped behind flags: perl -ne, python -Ic
-                start[:1] == "-" != start[1:2]
-                and len(option) == 2
-                and start[-1:] == option[1]
-                and word.text is not None
-            ):
-                return code_reach(words[index + 1]) if index + 1 < len(words) else None
-        if start[:1] != "-":
-            break
-    return None

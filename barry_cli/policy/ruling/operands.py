@@ -101,10 +101,13 @@ def _long(
     name, equals, _ = start.partition("=")
     if not equals and word.text is None:
         found.unknown.append(word)
-    name = full_name(name, valued)
+    full = full_name(name, valued)
     if equals:
-        found.options.append(Option(name, after(word, start.index("=") + 1), word))
+        found.options.append(Option(full, after(word, start.index("=") + 1), word))
         return 0
+    if full != name and following is not None:
+        # Shortened, or a flag that isn't listed: both are taken for true.
+        found.options.append(Option(full, following, word))
     if name not in valued:
         found.options.append(Option(name, None, word))
         return 0

@@ -46,6 +46,9 @@ def compile_allow(pattern: str, root: str, home: str) -> list[Pattern]:
 
 def matches(segments: tuple[str, ...], path: tuple[str, ...]) -> bool:
     """Do a pattern's segments match a path's, all of them?"""
+    if len(segments) == 3 and segments[0] == "**" == segments[2]:
+        name = segments[1]
+        return any([segment_matches(name, each) for each in path])
     at = here = 0
     star = mark = -1
     while here < len(path):
@@ -71,6 +74,8 @@ def segment_matches(pattern: str, text: str) -> bool:
         return True
     if WILD.isdisjoint(pattern):
         return False
+    if pattern[0] == "*" and WILD.isdisjoint(pattern[1:]):
+        return text.endswith(pattern[1:])
     return _glob(pattern, text, True) or ("[" in pattern and _glob(pattern, text, False))
 
 
@@ -100,6 +105,23 @@ def literal_start(segments: tuple[str, ...]) -> tuple[str, ...]:
         if not WILD.isdisjoint(segment):
             return segments[:index]
     return segments
+
+
+def needle(segments: tuple[str, ...]) -> str:
+    """A text that every path holds, however it is written, that the pattern matches by its last
+    name: "" when that leaves nothing certain.
+    """
+    for segment in reversed(segments):
+        if segment == "**":
+            continue
+        pieces = [""]
+        for char in segment:
+            if char in WILD or char == "]":
+                pieces.append("")
+            else:
+                pieces[-1] += char
+        return "" if "[" in segment or "\\" in segment else max(pieces, key=len)
+    return ""
 
 
 def below(pattern: Pattern, place: tuple[str, ...]) -> bool:

@@ -58,6 +58,10 @@ def git(words: list[Word]) -> Reach:
     if inner.has("--help") or (inner.has("-h") and verb.text == "push"):
         return reach
     action = _git_action(verb, inner)
+    if verb.text == "remote" and not action:
+        # Nothing is reached yet, but the address is there to be ruled on.
+        for word in inner.operands[2:3] if inner.operands[0:1] else ():
+            _to_remote(word, reach)
     if not action:
         return reach
     targets = _git_targets(verb, inner)
@@ -162,7 +166,7 @@ def ssh(words: list[Word]) -> Reach:
     """What ssh does: the command that runs over there is somebody else's to read."""
     reach = Reach()
     found = take_apart(_until_operand(words, SSH_VALUED), SSH_VALUED)
-    if found.has("-G", "-V", "-Q", "--version", "--help"):
+    if found.has("-G", "-V", "-Q", "-O", "--version", "--help"):
         return reach
     if found.operands or found.unknown:
         reach.add((found.operands or found.unknown)[0], SSH_READ)

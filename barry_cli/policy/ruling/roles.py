@@ -34,7 +34,7 @@ fmt | read -w: -g: -p:
 pr | read -D: -h: -l: -o: -w: -W: -N:
 column | read -s: -o: -c: -N: -R: -T: -H: -E: -O: -W: --separator: --table-columns:
 cmp | read -i: -n:
-diff diff3 sdiff colordiff delta | read -C: -U: -I: -W: -F: -x: -X< -S: -L: --label: --color:
+diff diff3 sdiff colordiff delta | read -C: -U: -I: -W: -F: -x: -X< -S: -L: --label:
     --exclude: --width: --unified: --context: --tabsize: -o>
 expand | read -t: --tabs:
 look csvcut tomlq highlight glow mdcat pygmentize view lsattr | read
@@ -50,7 +50,7 @@ shuf | read -o> --output> -n: --head-count: -i: --input-range: --random-source<
 split | split
 csplit | csplit
 grep egrep fgrep zgrep rg ag ack ugrep pcregrep sift | pattern -e= -f^ --regexp= --file^ -m: -A:
-    -B: -C: --max-count: --include: --exclude: --exclude-dir: --exclude-from< --label: --color:
+    -B: -C: --max-count: --include: --exclude: --exclude-dir: --exclude-from< --label:
     --binary-files: --context: -g: -t: -T: -D: --glob: --iglob: --type: --type-not:
     --after-context: --before-context: -j: --threads: --max-columns: --replace: --sort: --sortr:
     --max-depth: --ignore-file< --pre:

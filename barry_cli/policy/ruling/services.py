@@ -10,7 +10,7 @@ SERVICES: dict[str, str] = {
     "npm": (
         "install i in ins inst insta instal isnt isnta isntal isntall add ci clean-install ic"
         " install-clean update up upgrade udpate view v show info search s se find audit outdated"
-        " exec x init create innit install-test it cit pack ping whoami fund query sbom"
+        " exec x create install-test it cit ping whoami"
         " | publish unpublish deprecate undeprecate owner author dist-tag dist-tags access login"
         " adduser add-user logout star unstar team token org hook profile trust"
     ),
@@ -44,11 +44,11 @@ SERVICES: dict[str, str] = {
     "snap": "install refresh find download info | upload push login",
     "flatpak": "install update search |",
     "docker": "pull search run create build login logout | push",
-    "helm": "pull fetch repo search install upgrade dependency show template | push registry",
+    "helm": "pull fetch repo search dependency show | push registry install upgrade uninstall",
     "skopeo": "inspect list-tags | copy sync delete",
     "kubectl": (
         "get describe logs top explain api-resources api-versions cluster-info events diff auth"
-        " wait port-forward | +"
+        " wait port-forward proxy version | +"
     ),
     "terraform": "init plan refresh providers get | apply destroy import login taint",
     "heroku": "logs ps apps config releases status info | +",
@@ -89,10 +89,10 @@ VALUED = frozenset(
     --color --server --token --user --cluster --app --account --scope --team --endpoint-url
     --subscription --query --format""".split()
 )
-LOCAL_FIRST = {"npm": "exec x run init", "uv": "run pip tool", "docker": "run image compose"}
-
 GH_READS = frozenset("list view status diff checks checkout download watch verify token".split())
 GH_LOCAL = frozenset("help completion alias config extension version".split())
+LOCAL = frozenset("help completion config plugin kustomize version".split())
+"""Subcommands that stay on this machine, whatever the program."""
 GH_VALUED = frozenset(
     """-R -X -f -F -H -q -t -b -L -l -a -m -B -s -p --repo --method --raw-field --field --header
     --hostname --input --jq --template --title --body --limit --label --assignee --milestone
@@ -114,11 +114,16 @@ def service(name: str, words: list[Word]) -> Reach | None:
         return None
     reach = Reach()
     found = take_apart(words, VALUED)
-    if _asks_for_help(found) or (name == "go" and _verbs(found) == ["mod"]):
+    verbs = _verbs(found)
+    if _asks_for_help(found):
         return reach
     reads, _, writes = listed.partition("|")
-    _by_verb(_verbs(found), reads.split(), writes.split(), words, reach)
-    if name == "go" and _verbs(found)[:2] in (["mod", "download"], ["mod", "tidy"]):
+    if verbs[:1] and verbs[0] in LOCAL and verbs[0] not in reads.split():
+        return reach
+    if name == "uv" and verbs[:1] == ["pip"] and verbs[1:2] not in (["install"], ["sync"]):
+        return reach
+    _by_verb(verbs, reads.split(), writes.split(), words, reach)
+    if name == "go" and verbs[:2] in (["mod", "download"], ["mod", "tidy"]):
         reach.add(words[0], READ)
     if name == "docker":
         _docker(found, reach)
@@ -166,7 +171,7 @@ def _docker(found: Operands, reach: Reach) -> None:
             reach.add(found.operands[1], READ)
     if not reach.actions:
         return
-    for word in found.operands[1:]:
+    for word in found.operands[1:] if verbs[0] in {"pull", "push", "image"} else ():
         first, slash, _ = known(word).partition("/")
         if slash and HOLE not in first and ("." in first or ":" in first):
             reach.hosts.extend((host, word) for host in hosts_of(first))
@@ -179,6 +184,8 @@ def _gh(words: list[Word]) -> Reach:
     found = take_apart(words, GH_VALUED)
     verbs = _verbs(found)
     if not verbs or verbs[0] in GH_LOCAL or _asks_for_help(found):
+        return reach
+    if verbs[:2] in (["auth", "setup-git"], ["auth", "token"], ["repo", "set-default"]):
         return reach
     first = found.operands[0]
     if verbs[0] == "api":

@@ -3,6 +3,7 @@
 from barry_cli.policy.ruling import scripts
 from barry_cli.policy.ruling.file_use import READ, WRITE, FileUse, code_use, named
 from barry_cli.policy.ruling.operands import after, known, take_apart
+from barry_cli.policy.ruling.programs.code import given_code, language
 from barry_cli.policy.ruling.shell.reading import Word
 
 
@@ -154,7 +155,8 @@ def patch(name: str, words: list[Word]) -> list[FileUse]:
 
 def edit(name: str, words: list[Word]) -> list[FileUse]:
     """Editors: whatever they open they may write."""
-    taken = take_apart(words, frozenset("-c -S -u --cmd -s -i -p -T -U".split()))
+    given = "-p" if name in {"ed", "ex"} else "-c -S -u --cmd -s -i -p -T -U"
+    taken = take_apart(words, frozenset(given.split()))
     if taken.has("--version", "--help", "-R"):
         return [FileUse(READ, word, name) for word in taken.operands]
     operands = [word for word in taken.operands if word.prefix[:1] != "+"]
@@ -163,21 +165,8 @@ def edit(name: str, words: list[Word]) -> list[FileUse]:
 
 def code(name: str, words: list[Word]) -> list[FileUse]:
     """Interpreters: code as an option's value, else a script and words that it makes its own of."""
-    found: list[FileUse] = []
-    for index, word in enumerate(words):
-        start = word.prefix
-        follows = words[index + 1] if index + 1 < len(words) else None
-        if word.text in CODE_WORDS and follows is not None:
-            found.append(code_use(follows, name))
-        elif start[:1] == "-" != start[1:2] and start[-1:] in "cep" and len(start) > 1:
-            if word.text is not None and follows is not None:
-                found.append(code_use(follows, name))
-        elif start[:2] in {"-c", "-e", "-r"} and len(start) > 2:
-            found.append(code_use(after(word, 2), name))
-        elif start[:1] != "-" and not found:
-            found.extend(FileUse(READ, each, name).unsure() for each in words[index:])
-            break
-    return found
-
-
-CODE_WORDS = frozenset(("--eval", "--print", "eval", "-Command", "-r"))
+    known_as = language(name)
+    codes = given_code(known_as, [Word(name, 0, 0, False), *words]) if known_as else []
+    if codes:
+        return [code_use(word, name) for word in codes]
+    return [FileUse(READ, word, name).unsure() for word in words if word.prefix[:1] != "-"]

@@ -10,13 +10,9 @@ def text(verdict: Verdict) -> str:
     """One line for a call that may go on; else why not, and where."""
     if verdict.allowed:
         return "allowed\n"
-    lines = [f"{verdict.outcome}: {one_line(verdict.human)}"]
+    lines = [one_line(verdict.human)]
     if verdict.text:
         lines += [f"  {line}" for line in marked(verdict.text, verdict.span) if line]
-    if verdict.rule:
-        lines.append(f"  {one_line(verdict.rule)} in {verdict.field}")
-    elif verdict.field:
-        lines.append(f"  {verdict.field}")
     return "\n".join(lines) + "\n"
 
 

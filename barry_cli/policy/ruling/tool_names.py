@@ -1,5 +1,8 @@
 """What a tool may be called in a rule: its name, its namespace, or both."""
 
+FILES = "files"
+"""The namespace of every file: whose writing half is denied, files are read and not written."""
+
 _PREFIXES = ("mcp__", "mcp_", "mcp.")
 _SEPARATORS = ("__", ":", "/", ".", "_")
 
@@ -37,3 +40,8 @@ def named(rules: "tuple[str, ...]", pairs: list[tuple[str, str]]) -> str:
             if folded in {name, f"{namespace}:{name}"} or (namespace and folded == namespace):
                 return rule
     return ""
+
+
+def files_rule(rules: "tuple[str, ...]") -> str:
+    """The rule that denies writing files; "" when none does."""
+    return next((rule for rule in rules if rule.casefold() == FILES), "")

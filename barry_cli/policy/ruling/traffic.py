@@ -5,7 +5,7 @@ from barry_cli.policy.ruling.http import Reach
 from barry_cli.policy.ruling.network import code_reach, reach, socket_file
 from barry_cli.policy.ruling.operands import HOLE, known
 from barry_cli.policy.ruling.programs.call import Call, Found, Scope
-from barry_cli.policy.ruling.programs.code import language
+from barry_cli.policy.ruling.programs.code import given_code, language
 from barry_cli.policy.ruling.programs.feeds import SHOWN, fed
 from barry_cli.policy.ruling.shell.reading import Word
 
@@ -36,9 +36,12 @@ class Traffic:
             self._add(reached, call.scope, call.words[0], (call.start, call.end))
             if reached.actions:
                 self._proxies(call)
-        if language(call.name):
+        name = language(call.name)
+        if name:
             shown = fed(call)
             for word in shown.words if shown.kind == SHOWN else ():
+                self._add(code_reach(word), call.scope, word)
+            for word in given_code(name, call.words):
                 self._add(code_reach(word), call.scope, word)
 
     def _proxies(self, call: Call) -> None:

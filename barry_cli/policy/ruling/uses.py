@@ -4,7 +4,7 @@ from barry_cli.policy.ruling import archives, downloads, git_files, texts
 from barry_cli.policy.ruling.file_use import CHANGE, READ, WRITE, FileUse
 from barry_cli.policy.ruling.operands import HOLE, after, known, take_apart
 from barry_cli.policy.ruling.roles import role
-from barry_cli.policy.ruling.shell.reading import PROCESS_OUT, Word
+from barry_cli.policy.ruling.shell.reading import PROCESS_IN, PROCESS_OUT, Word
 
 STREAMS = (
     "/dev/null",
@@ -40,7 +40,7 @@ def is_stream(word: Word) -> bool:
     text = known(word)
     if text == "-" or text.startswith(STREAMS):
         return True
-    return any(part.kind == PROCESS_OUT for part in word.parts)
+    return any(part.kind in {PROCESS_IN, PROCESS_OUT} for part in word.parts)
 
 
 def table(spec: str) -> tuple[str, frozenset[str], dict[str, str]]:

@@ -66,7 +66,7 @@ def run(data: bytes, folder: Path, *words: str) -> subprocess.CompletedProcess[s
 
 
 def test_a_program_runs_with_what_it_imports_at_once_and_later(attic: str, tmp_path: Path) -> None:
-    done = run(entry(f"{attic}.first"), tmp_path, "one", "two")
+    done = run(entry(f"{attic}.first", bundle(f"{attic}.first")), tmp_path, "one", "two")
     assert (done.returncode, done.stderr) == (0, "")
     said, modules = done.stdout.splitlines()
     assert said == "third second later still ['one', 'two']"
@@ -104,7 +104,7 @@ def test_a_circle_ends(attic: str) -> None:
 def test_what_cannot_start_refuses_in_a_sentence(
     attic: str, tmp_path: Path, name: str, why: str
 ) -> None:
-    done = run(entry(f"{attic}.{name}"), tmp_path)
+    done = run(entry(f"{attic}.{name}", bundle(f"{attic}.{name}")), tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert "refused: its program can't be started" in done.stderr
@@ -129,7 +129,7 @@ def test_the_reader_reads_alike(attic: str, tmp_path: Path) -> None:
 
     (tmp_path / "attic" / "reads.py").write_text(READ, encoding="utf-8")
     line = 'for x in a b; do git push "$(date +%s)" <<E; done\nbody `id`\nE\n'
-    done = run(entry(f"{attic}.reads"), tmp_path, line)
+    done = run(entry(f"{attic}.reads", bundle(f"{attic}.reads")), tmp_path, line)
     assert done.stderr == ""
     assert done.stdout.strip() == str(
         [[word.text for word in each.words] for each in read(line).commands]

@@ -4,8 +4,9 @@ from barry_cli.policy.ruling.shell.nodes import TEXT, Command, Part, Reading, Wo
 
 DEEPEST = 8  # strings read inside strings
 LONGEST = 32  # wrappers around wrappers
-MOST = 4096  # calls of one line
-HEAVIEST = 1 << 18  # bytes of all nested strings together
+MOST = 1024  # calls that others run, and of those what one runs at once
+HEAVIEST = 1 << 15  # characters of all nested strings together
+WIDEST = 1 << 16  # words of all calls together
 
 HOLE = "\ue000"  # stands for an unknown piece inside a text that is read all the same
 PLACEHOLDER = "placeholder"  # the kind of a part that a program fills in: find's {}, a HOLE
@@ -35,7 +36,10 @@ class Place:
     def inner(self, text: str, start: int, end: int) -> "Place":
         """The place of a text that was taken from between `start` and `end` of this one."""
         start, end = self.span(start, end)
-        return Place(self.line, self.line.find(text, start, end) if text else -1, start, end)
+        offset = self.line.find(text, start, end) if text else -1
+        if offset < 0 and len(text) > 1 and text[-1] == "\n":  # a line feed that bash adds
+            offset = self.line.find(text[:-1], start, end)
+        return Place(self.line, offset, start, end)
 
 
 class Scope:
@@ -43,12 +47,14 @@ class Scope:
 
     `arguments`: its positional parameters, None when unknown; `zero`: its $0. `holes`: its text
     may hold HOLE. `portable`: it goes to a shell that may not be bash. `host`: the call that runs
-    it, whose input it shares. `bodies`: the functions whose bodies use their arguments.
+    it, whose input it shares. `bodies`: the functions whose bodies use their arguments;
+    `called`: those of them that were called.
     """
 
     __slots__ = (
         "arguments",
         "bodies",
+        "called",
         "depth",
         "holes",
         "host",
@@ -66,6 +72,7 @@ class Scope:
         self.portable = False
         self.host: Call | None = None
         self.bodies: dict[str, list[Command]] = {}
+        self.called: set[str] = set()
 
 
 class Call:
@@ -157,7 +164,17 @@ class Found:
     `unparseable`: "" or why something that runs can't be known; `start`, `end`: where.
     """
 
-    __slots__ = ("bytes", "calls", "end", "readings", "start", "text", "unparseable")
+    __slots__ = (
+        "calls",
+        "end",
+        "full",
+        "read",
+        "readings",
+        "start",
+        "text",
+        "unparseable",
+        "words",
+    )
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -166,7 +183,9 @@ class Found:
         self.unparseable = ""
         self.start = 0
         self.end = len(text)
-        self.bytes = 0
+        self.full = False  # nothing more is taken in
+        self.read = 0  # characters of nested strings
+        self.words = 0  # of all calls
 
     def fail(self, why: str, span: tuple[int, int]) -> None:
         """Note why something can't be known; the first reason stays."""

@@ -121,7 +121,7 @@ GLOBALS: dict[str, str] = {
     ),
     "vagrant": "no-color color machine-readable debug timestamp v version h help",
     "ansible-vault": "vault-id: vault-password-file: h help v",
-    "openssl": "",
+    "dotenv": "f: file: q: quote: e: export:",
     "tmux": "f: L: S: c: T: 2 C D l N u v V",
     "conda": "v q json debug no-plugins h help V version",
     "nix": "extra-experimental-features: option:: store: log-format: v verbose debug quiet L",
@@ -208,6 +208,7 @@ def chain(words: list[Word], name: str) -> list[str]:
     return found
 
 
+_MOST = 512  # states of one chain: a sane line has a handful
 _PLUS = frozenset(("cargo", "rustc", "rustup", "rustfmt"))  # `cargo +nightly publish`
 
 
@@ -242,7 +243,7 @@ def completes(words: list[Word], name: str, parts: tuple[str, ...]) -> int:
     program = key(name)
     best = 0
     todo = [_State(1, 0, program, False, False)]
-    seen = set()
+    seen: set[tuple[int, int, str, bool, bool]] = set()
     while todo:
         state = todo.pop()
         if state.done == len(parts):
@@ -253,26 +254,35 @@ def completes(words: list[Word], name: str, parts: tuple[str, ...]) -> int:
         mark = (state.at, state.done, state.table, state.maybe, state.plain)
         if state.at >= len(words) or mark in seen:
             continue
+        if len(seen) > _MOST:
+            return 2
         seen.add(mark)
         word = words[state.at]
-        part = parts[state.done]
-        text = word.text
-        head = text if text is not None else word.prefix
-        if head[:1] == "-" and (head != "-" or text is None) and not state.plain:
-            todo += _past_option(state, word, head, part, program)
-        elif text is not None:
-            if text == part:
-                todo.append(state.take(part, program, True))
-            elif state.done == 0 and text[:1] == "+" and program in _PLUS:
-                todo.append(state.skip(1))
-        elif head == "" and word.many:  # no word, or all that is left of the chain
-            best = 2
+        head = word.text if word.text is not None else word.prefix
+        if head[:1] == "-" and (head != "-" or word.text is None) and not state.plain:
+            todo += _past_option(state, word, head, parts[state.done], program)
+        elif head == "" and word.text is None and word.many:
+            best = 2  # no word, or all that is left of the chain
         else:
-            if head == "" and not state.plain:  # an option, with or without a value
-                todo += [state.skip(1), state.skip(2)]
-            if len(head) <= len(part) and part.startswith(head) and part.endswith(word.suffix):
-                todo.append(state.take(part, program, False))
+            todo += _past_word(state, word, head, parts[state.done], program)
     return best
+
+
+def _past_word(state: _State, word: Word, head: str, part: str, program: str) -> list[_State]:
+    if word.text is not None:
+        if head == part:
+            return [state.take(part, program, True)]
+        if state.done == 0 and head[:1] == "+" and program in _PLUS:
+            return [state.skip(1)]
+        return []
+    found: list[_State] = []
+    if head == "" and not state.plain:  # an option, with or without a value
+        found += [state.skip(1), state.skip(2)]
+        for after in found:
+            after.maybe = True
+    if len(head) <= len(part) and part.startswith(head) and part.endswith(word.suffix):
+        found.append(state.take(part, program, False))
+    return found
 
 
 def _past_option(state: _State, word: Word, head: str, part: str, program: str) -> list[_State]:
@@ -299,7 +309,7 @@ def _takes(head: str, whole: bool, spec: str) -> tuple[int, bool]:
         name, equal, _ = head.lstrip("-").partition("=")
         if equal or not whole:
             return 0, True
-        takes = table.get(name)
+        takes = table.get(name) if len(name) > 1 else None
         return (0, False) if takes is None else (0 if takes == OPTIONAL else takes, True)
     for index in range(1, len(head)):
         takes = table.get(head[index])

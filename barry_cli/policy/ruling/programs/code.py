@@ -55,6 +55,15 @@ class _Given:
         self.module: Word | None = None
 
 
+def given_code(name: str, words: list[Word]) -> list[Word]:
+    """The code among an interpreter's words, its own name in front. `name`: a key of LANGUAGES."""
+    letters, valued, _ = LANGUAGES[name]
+    given = _given(words, letters, valued, name == "python")
+    if name in {"deno", "bun"} and given.operand is not None and given.operand.text == "eval":
+        return given.codes + given.behind[:1]
+    return given.codes
+
+
 def coded(call: Call) -> list[Inner]:
     """What the code on the command line, or in the input, plainly runs; `python -m` programs."""
     name = language("awk" if call.name in {"gawk", "mawk", "nawk"} else call.name)

@@ -5,6 +5,7 @@ from barry_cli.policy.ruling.programs.shells import Inner
 from barry_cli.policy.ruling.programs.wrapped import wrapped
 from barry_cli.policy.ruling.shell.nodes import Word
 
+_LONGEST = 8192
 _ENV = (
     "0a i ignore-environment 0 null u: unset: C: chdir: S: split-string: v debug block-signal"
     " default-signal ignore-signal list-signal-handling a: argv0: P: - help! version!"
@@ -60,6 +61,8 @@ def _split_at(words: list[Word]) -> int:
 
 def _pieces(text: str, near: Word) -> list[Word] | None:
     """Split as env -S splits; None where it replaces something."""
+    if len(text) > _LONGEST:
+        return None
     splitter = _Splitter(text)
     while splitter.step():
         pass

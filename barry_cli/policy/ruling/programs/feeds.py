@@ -3,7 +3,9 @@
 from barry_cli.policy.ruling.programs.call import Call, Place, Scope, joined, known
 from barry_cli.policy.ruling.programs.positional import resolved
 from barry_cli.policy.ruling.shell.nodes import (
+    COMMAND,
     PROCESS_IN,
+    TEXT,
     Command,
     Feed,
     Group,
@@ -23,6 +25,7 @@ _SILENT = frozenset(
     " mkdir touch read test [".split()
 )
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "a": "\a", "r": "\r", '"': '"', "'": "'", "e": "\x1b"}
+_PATTERN = frozenset("*?[\\")
 _STDIN = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 
 
@@ -78,6 +81,34 @@ def of_file(word: Word, call: Call) -> Fed:
         if part.kind == PROCESS_IN:
             return _printed_by(part, call.scope, 0)
     return Fed(FILE)
+
+
+def told(words: list[Word], call: Call) -> str | None:
+    """The words joined, with what their substitutions plainly print; None when that isn't known."""
+    text = joined(words)
+    if text is not None:
+        return text
+    texts = []
+    for word in words:
+        if word.text is not None:
+            texts.append(word.text)
+            continue
+        text = ""
+        for part in word.parts:
+            if part.kind == TEXT:
+                text += part.text
+                continue
+            printed = _printed_by(part, call.scope, 0) if part.kind == COMMAND else Fed(HIDDEN)
+            if printed.kind != SHOWN:
+                return None
+            value = printed.text.rstrip("\n")
+            if not part.quoted:
+                if not _PATTERN.isdisjoint(value):
+                    return None
+                value = " ".join(value.split())
+            text += value
+        texts.append(text)
+    return " ".join(texts)
 
 
 def _fed(command: Command, scope: Scope, depth: int) -> Fed:

@@ -10,6 +10,9 @@ when `~` is in the list.
 from barry_cli.policy.ruling.programs.call import known
 from barry_cli.policy.ruling.shell.nodes import Word
 
+_MOST = 1024  # options of one program
+_DOUBTS = 8  # places where a command may begin
+
 STOP = -1
 OPTIONAL = -2
 
@@ -48,14 +51,16 @@ class Scan:
 
     `at`: where the operands may begin. More than one place when an unknown option may or may not
     take the word behind it; none when there are no operands. `given`: name and value of each
-    option, in order. `stop`: an option says that nothing is run.
+    option, in order. `stop`: an option says that nothing is run. `lost`: so many
+    options are unknown that nothing can be said.
     """
 
-    __slots__ = ("at", "given", "stop")
+    __slots__ = ("at", "given", "lost", "stop")
 
     def __init__(self) -> None:
         self.at: list[int] = []
         self.given: list[tuple[str, Word | None]] = []
+        self.lost = False
         self.stop = False
 
 
@@ -70,6 +75,9 @@ def scan(words: list[Word], at: int, text: str, through: bool = False) -> Scan:
     result = Scan()
     count = len(words)
     while at < count:
+        if len(result.given) > _MOST:
+            result.lost = True
+            return result
         word = words[at]
         head = word.text
         if head is None:
@@ -97,6 +105,9 @@ def scan(words: list[Word], at: int, text: str, through: bool = False) -> Scan:
         elif not through and at < count and words[at].prefix[:1] != "-":
             result.at.append(at)  # it may take this word as its value, and may not
             at += 1
+            if len(result.at) > _DOUBTS:
+                result.lost = True
+                return result
     return result
 
 
@@ -134,7 +145,7 @@ def _long(result: Scan, words: list[Word], at: int, head: str, table: dict[str, 
     word = words[at - 1]
     name, equal, value = head.lstrip("-").partition("=")
     attached = None if not equal else known(value, word) if word.text is not None else word
-    takes = table.get(name)
+    takes = table.get(name) if len(name) > 1 else None
     if takes is None:
         takes = _shortened(name, table)
     if takes is None:

@@ -1,16 +1,22 @@
 """`$1`, `$@` and their kin, where the script's or function's arguments are known."""
 
 from barry_cli.policy.ruling.programs.call import Scope, opened
-from barry_cli.policy.ruling.shell.nodes import POSITIONAL, TEXT, Command, Part, Word
+from barry_cli.policy.ruling.shell.nodes import POSITIONAL, TEXT, Command, Group, Part, Word
 
 _BETWEEN = {**dict.fromkeys(map(ord, "\"'\\")), **dict.fromkeys(map(ord, ";&|(){}`\n"), " ")}
+_MOST = 4096  # words, or characters of one word: arguments may double at every call
 _SPLITS = frozenset(" \t\n*?[\\")
 
 
 def uses_arguments(commands: list[Command]) -> bool:
-    """Some word of the commands holds a positional parameter."""
+    """Some word of the commands, or what they are fed, holds a positional parameter."""
     for command in commands:
-        for word in command.words:
+        words = [*command.words]
+        at: Command | Group | None = command
+        while at is not None:
+            words += [redirect.body or redirect.target for redirect in at.redirects]
+            at = at.group if isinstance(at, Command) else at.outer
+        for word in words:
             for part in word.parts:
                 if part.kind == POSITIONAL:
                     return True
@@ -58,6 +64,8 @@ def resolved(words: list[Word], scope: Scope) -> list[Word]:
     """The words with all that the scope knows put in."""
     found: list[Word] = []
     for word in words:
+        if len(found) > _MOST:
+            return words
         if word.text is not None:
             found.append(opened(word) if scope.holes else word)
         elif scope.arguments is not None and any(p.kind == POSITIONAL for p in word.parts):
@@ -123,6 +131,8 @@ def _glued(word: Word, values: list[Word]) -> Word:
 
 
 def _made(word: Word, parts: list[Part]) -> Word:
+    if len(parts) > _MOST or sum([len(part.text) for part in parts]) > _MOST << 4:
+        return word
     if all(part.kind == TEXT for part in parts):
         return Word("".join([part.text for part in parts]), word.start, word.end, True)
     return Word(None, word.start, word.end, True, tuple(parts))

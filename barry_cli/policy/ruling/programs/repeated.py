@@ -1,6 +1,8 @@
 """xargs, find, fd and parallel: a command that is run with what they find put into it."""
 
 from barry_cli.policy.ruling.programs.call import (
+    HEAVIEST,
+    HOLE,
     Call,
     Run,
     Script,
@@ -16,6 +18,7 @@ from barry_cli.policy.ruling.programs.shells import Inner
 from barry_cli.policy.ruling.shell.nodes import Word
 
 _MOST = 64  # values that are put in one by one; more of them count as unknown
+_WORDS = 4096  # of all commands that one line makes
 
 _XARGS = (
     "0 null a: arg-file: d: delimiter: E: e? eof I: i? replace L: l? max-lines n: max-args: P:"
@@ -37,6 +40,7 @@ _FIND = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _FD = frozenset(("-x", "--exec", "-X", "--exec-batch"))
 _FD_MARKS = ("{}", "{/}", "{//}", "{.}", "{/.}")
 _MARKS = ("{}", "{.}", "{/}", "{//}", "{/.}", "{#}", "{%}", "{+/}")
+_NUMBERED = tuple([f"{{{number}}}" for number in range(1, 10)])
 _SEPARATORS = frozenset((":::", ":::+", "::::", "::::+"))
 
 
@@ -71,7 +75,7 @@ def xargs(call: Call) -> list[Inner]:
 
 def _filled(command: list[Word], mark: str, lines: str | None) -> list[Inner]:
     values = [line.lstrip() for line in lines.split("\n") if line.strip()] if lines else []
-    if lines is None or len(values) > _MOST:
+    if lines is None or len(values) > _MOST or len(values) * len(command) > _WORDS:
         return [Run([opened(word, mark) for word in command])]
     return [Run([_put(word, mark, value) for word in command]) for value in values]
 
@@ -85,7 +89,7 @@ def _put(word: Word, mark: str, value: str) -> Word:
 
 def _appended(command: list[Word], lines: str | None, chunk: int) -> list[Inner]:
     values = lines.split() if lines is not None else []
-    if lines is None or len(values) > _MOST:
+    if lines is None or len(values) > _MOST or len(values) * len(command) > _WORDS:
         return [Run([*command, unknown(command[-1], many=True)])]
     near = command[-1]
     size = chunk or max(len(values), 1)
@@ -212,27 +216,21 @@ def _lines(
 def _scripts(template: list[Word], mark: str, values: list[tuple[str, ...]] | None) -> list[Inner]:
     if not template:
         return []
-    if values is None:
-        words = [
-            _marked(word, (mark, *_MARKS, *(f"{{{n}}}" for n in range(1, 10)))) for word in template
-        ]
-        if all(a is b for a, b in zip(words, template, strict=True)):
-            words.append(unknown(template[-1]))
-        text = joined(words)
-        many = [Run([*template, unknown(template[-1], many=True)])] if text is None else []
-        return [Script(text, template), *many]
     text = joined(template)
-    if text is None:
-        return [Script(None, template)]
+    if text is None:  # unknown words may hold anything
+        return [Script(None, template), Run([*template, unknown(template[-1], many=True)])]
+    if values is None or len(text) * len(values) > HEAVIEST:
+        line = text
+        for other in (mark, *_MARKS, *_NUMBERED):
+            line = line.replace(other, HOLE)
+        return [Script(line if line != text else f"{text} {HOLE}", template)]
     inner: list[Inner] = []
     for row in values:
         quoted = ["'" + value.replace("'", "'\\''") + "'" for value in row]
-        line = text.replace(mark, " ".join(quoted))
-        for number, value in enumerate(quoted, 1):
-            line = line.replace(f"{{{number}}}", value)
-        for other in _MARKS[1:]:
+        line = text
+        for other in (mark, *_MARKS):
             line = line.replace(other, " ".join(quoted))
-        if line == text:
-            line = f"{text} {' '.join(quoted)}"
-        inner.append(Script(line, template))
+        for number, value in zip(_NUMBERED, quoted, strict=False):
+            line = line.replace(number, value)
+        inner.append(Script(line if line != text else f"{text} {' '.join(quoted)}", template))
     return inner

@@ -1,11 +1,12 @@
 """Shells, and the builtins that run a text later: what they are given to read."""
 
 from barry_cli.policy.ruling.programs.call import Call, Run, Script, Unknown, joined, known
-from barry_cli.policy.ruling.programs.feeds import HIDDEN, SHOWN, Fed, fed, is_input, of_file
+from barry_cli.policy.ruling.programs.feeds import HIDDEN, SHOWN, Fed, fed, is_input, of_file, told
 from barry_cli.policy.ruling.shell.nodes import Word
 
 SHELLS = frozenset(
-    "bash sh dash zsh ksh ksh93 mksh ash rbash fish yash csh tcsh elvish nu xonsh pwsh".split()
+    "bash sh dash zsh ksh ksh93 mksh ash rbash fish yash csh tcsh elvish nu xonsh"
+    " pwsh powershell".split()
 )
 
 Inner = Run | Script | Unknown
@@ -16,6 +17,7 @@ _LONG = frozenset(
     " restricted dump-strings dump-po-strings protected wordexp pretty-print".split()
 )
 _VALUED = frozenset(("rcfile", "init-file"))
+_PIECES = 64  # texts that come in one after the other
 _SHOWING = frozenset(("version", "help"))
 
 
@@ -38,7 +40,7 @@ class _Asked:
 def shell(call: Call) -> list[Inner]:
     """A shell: `-c TEXT`, a file, or what comes in."""
     words = call.words
-    asked = _asked(words)
+    asked = _asked(words) if call.name[:1] != "p" else _power(words)
     if asked.silent:
         return []
     found: list[Inner] = []
@@ -47,7 +49,7 @@ def shell(call: Call) -> list[Inner]:
     rest = words[asked.at :]
     if asked.text_given:
         if rest:
-            script = Script(joined(rest[:1]), rest[:1], portable=call.name != "bash")
+            script = Script(told(rest[:1], call), rest[:1], portable=call.name != "bash")
             script.arguments = rest[2:]
             script.zero = rest[1] if len(rest) > 1 else known(call.name, words[0])
             found.append(script)
@@ -88,6 +90,26 @@ def _asked(words: list[Word]) -> _Asked:
     return asked
 
 
+def _power(words: list[Word]) -> _Asked:
+    """PowerShell's options: whole names behind one dash, which may be cut short."""
+    asked = _Asked()
+    while asked.at < len(words):
+        head = words[asked.at].prefix.lower().replace("--", "-")
+        if head[:1] != "-":
+            break
+        asked.at += 1
+        if head in {"-version", "-help"}:
+            asked.silent = True
+        elif head[:2] == "-c":
+            asked.text_given = True
+            break
+        elif head[:2] in {"-e", "-i", "-o", "-w"}:
+            asked.at += 1
+        elif head[:2] == "-f":
+            break
+    return asked
+
+
 def _letters(asked: _Asked, head: str) -> None:
     for letter in head[1:]:
         if letter == "c":
@@ -101,7 +123,7 @@ def _letters(asked: _Asked, head: str) -> None:
 
 
 def _script(source: Fed, call: Call, arguments: list[Word]) -> list[Inner]:
-    if source.kind == HIDDEN:
+    if source.kind == HIDDEN or len(source.words) > _PIECES:
         return [Unknown("a shell reads commands that the line doesn't show", call.words)]
     if source.kind != SHOWN or not source.words:
         return []
@@ -137,7 +159,7 @@ def _without_dashes(call: Call) -> list[Word]:
 def evaluated(call: Call) -> list[Inner]:
     """eval: all words joined."""
     words = _without_dashes(call)
-    return [_inherited(joined(words), words, call)] if words else []
+    return [_inherited(told(words, call), words, call)] if words else []
 
 
 def sourced(call: Call) -> list[Inner]:
@@ -174,6 +196,24 @@ def called_back(call: Call) -> list[Inner]:
         if text is not None and text[:1] == "-" and text[-1] == "C":
             return [_inherited(joined(words[at + 1 : at + 2]), words[at + 1 : at + 2], call)]
     return []
+
+
+def subscripted(call: Call) -> list[Inner]:
+    """Builtins that take a variable's name run what its subscript holds."""
+    words = call.words
+    found: list[Inner] = []
+    for at, word in enumerate(words[1:], 1):
+        text = word.text
+        if text is None or "[" not in text or not ("$(" in text or "`" in text):
+            continue
+        if call.name in {"test", "["} and words[at - 1].text != "-v":
+            continue
+        if call.name == "printf" and not words[at - 1].prefix.startswith("-v"):
+            continue
+        script = _inherited(f': "{text}"', [word], call)
+        script.lenient = True
+        found.append(script)
+    return found
 
 
 def scheduled(call: Call) -> list[Inner]:

@@ -3,7 +3,7 @@
 from barry_cli.policy.ruling.programs.call import Call, Run, Script, joined
 from barry_cli.policy.ruling.programs.options import scan
 from barry_cli.policy.ruling.programs.shells import Inner, input_script
-from barry_cli.policy.ruling.programs.wrapped import helping_script, wrapped
+from barry_cli.policy.ruling.programs.wrapped import behind_dashes, helping_script, wrapped
 from barry_cli.policy.ruling.programs.wrappers import WRAPPERS
 from barry_cli.policy.ruling.shell.nodes import Word
 
@@ -83,9 +83,9 @@ def switched(call: Call) -> list[Inner]:
             start = scan(words, 1, _SU).at
             return [Run(words[start[0] :])] if start and start[0] < len(words) else []
     operands = [words[at] for at in found.at if at < len(words)]
-    for flag, value in zip(operands, operands[1:], strict=False):  # `su user -- -c '..'`
+    for at, flag in enumerate(operands[:-1]):  # `su user -- -c '..'`
         if flag.text == "-c":
-            inner += [Script(joined([value]), [value])]
+            inner += [Script(joined(operands[at + 1 : at + 2]), operands[at + 1 : at + 2])]
     if not inner and len(operands) < 2:
         inner += input_script(call)
     return inner
@@ -150,6 +150,14 @@ def contained(call: Call, entry: str, at: int) -> list[Inner]:
         if name == "entrypoint" and value is not None and value.text != "" and found.at:
             return [Run([value, *call.words[start + 1 :]]) for start in found.at]
     return wrapped(call, entry, at)
+
+
+def started(call: Call) -> list[Inner]:
+    """`start-stop-daemon`: -x names the program, its arguments stand behind `--`."""
+    options = "x: exec: a: startas: p: pidfile: n: name: u: user: c: chuid: d: chdir: start stop"
+    found = scan(call.words, 1, options)
+    named = [v for n, v in found.given if n in {"x", "exec", "a", "startas"} and v is not None]
+    return [Run([program, *behind_dashes(call.words, 1)]) for program in named]
 
 
 def nixed(call: Call, at: int) -> list[Inner]:

@@ -14,6 +14,7 @@ from barry_cli.policy.ruling.programs.call import (
     HOLE,
     LONGEST,
     MOST,
+    WIDEST,
     Call,
     Found,
     Place,
@@ -63,6 +64,7 @@ _SPECIAL = {
     "scp": special.ssh_copies,
     "screen": screens.screen,
     "script": special.recorded,
+    "start-stop-daemon": special.started,
     "sed": editors.sed,
     "sftp": special.ssh_copies,
     "source": shells.sourced,
@@ -73,6 +75,7 @@ _SPECIAL = {
     "trap": shells.trapped,
     "vim": editors.editor,
     "xargs": repeated.xargs,
+    **dict.fromkeys(("[", "let", "printf", "read", "test", "unset"), shells.subscripted),
     **dict.fromkeys(SHELLS, shells.shell),
     **dict.fromkeys(LANGUAGES, coded),
 }
@@ -98,17 +101,16 @@ def _commands(commands: list[Command], scope: Scope, found: Found) -> None:
     later = {name: body for name, body in bodies.items() if uses_arguments(body)}
     if later:
         scope.bodies = {**scope.bodies, **later}
-    called: set[str] = set()
     for command in commands:
         if later and command.group is not None and command.function in later:
             continue
-        _command(command, scope, found, called)
+        _command(command, scope, found)
     for name, body in later.items():
-        if name not in called:  # it may be called by what this line doesn't show
-            _body(body, scope, None, found, called)
+        if name not in scope.called:  # it may be called by what this line doesn't show
+            _body(body, scope, None, found)
 
 
-def _command(command: Command, scope: Scope, found: Found, called: set[str]) -> None:
+def _command(command: Command, scope: Scope, found: Found) -> None:
     words = command.words
     if scope.arguments is not None or scope.holes:
         words = resolved(words, scope)
@@ -118,12 +120,17 @@ def _command(command: Command, scope: Scope, found: Found, called: set[str]) -> 
     for assignment in command.assignments:
         if assignment.name in HELPERS and assignment.value is not None:
             _inner([helping_script(assignment.value)], call, found)
-    _call(call, found, called)
+    _call(call, found)
 
 
-def _call(call: Call, found: Found, called: set[str]) -> None:
-    if len(found.calls) >= MOST:
-        found.fail("the line runs too many commands", (call.start, call.end))
+def _call(call: Call, found: Found) -> None:
+    found.words += len(call.words)
+    if (
+        found.full
+        or len(found.calls) >= MOST + len(found.readings[0][0].commands)
+        or found.words > WIDEST
+    ):
+        _fill(call, found)
         return
     found.calls.append(call)
     name = call.name
@@ -135,25 +142,24 @@ def _call(call: Call, found: Found, called: set[str]) -> None:
         return
     body = call.scope.bodies.get(name)
     if body is not None and call.words[0].text == name:
-        called.add(name)
+        call.scope.called.add(name)
         if call.depth < LONGEST:
-            _body(body, call.scope, call, found, called)
+            _body(body, call.scope, call, found)
     if name in _KNOWN or name[:4] == "git-" or name[-1:].isdigit():
         if call.depth >= LONGEST:
             found.fail("commands run commands too deep", (call.start, call.end))
             return
-        _inner(_ran_by(call), call, found, called)
+        _inner(_ran_by(call), call, found)
 
 
-def _body(
-    body: list[Command], scope: Scope, call: Call | None, found: Found, called: set[str]
-) -> None:
+def _body(body: list[Command], scope: Scope, call: Call | None, found: Found) -> None:
     """A function's body, with the arguments of the call, or with unknown ones."""
     inner = Scope(scope.place)
     inner.depth = scope.depth
     inner.holes = scope.holes
     inner.portable = scope.portable
     inner.bodies = scope.bodies
+    inner.called = scope.called
     inner.host = scope.host
     if call is not None:
         if not moves_arguments(body, call.words[1:]):
@@ -161,22 +167,18 @@ def _body(
             inner.zero = scope.zero
         inner.host = call
     for command in body:
-        _command(command, inner, found, called)
+        _command(command, inner, found)
 
 
 def _ran_by(call: Call) -> list[Inner]:
     """What the call runs in turn."""
     name = key(call.name)
-    handler = _SPECIAL.get(name)
+    entry, at = wrapper_of(call) if name in HOLDERS or name in WRAPPERS else ("", 1)
+    handler = _SPECIAL.get(name) if name not in HOLDERS or not entry else None
     if handler is not None:
         return handler(call)
-    if language(call.name):
-        return coded(call)
-    if name[:4] == "git-":
-        return dashed(call)
-    entry, at = wrapper_of(call)
     if not entry:
-        return []
+        return coded(call) if language(call.name) else dashed(call) if name[:4] == "git-" else []
     if "entrypoint:" in entry:
         return special.contained(call, entry, at)
     if entry == WRAPPERS["nix shell"]:
@@ -184,11 +186,20 @@ def _ran_by(call: Call) -> list[Inner]:
     return wrapped(call, entry, at)
 
 
-def _inner(inner: list[Inner], call: Call, found: Found, called: set[str] | None = None) -> None:
-    called = set() if called is None else called
+def _fill(call: Call, found: Found) -> None:
+    """Take in no more: whatever is left can't be known."""
+    found.full = True
+    found.fail("the line runs too many commands", (call.start, call.end))
+
+
+def _inner(inner: list[Inner], call: Call, found: Found) -> None:
+    if len(inner) > MOST:
+        _fill(call, found)
     for item in inner:
+        if found.full:
+            return
         if isinstance(item, Run):
-            _call(Call(item.words, call.command, call.scope, call), found, called)
+            _call(Call(item.words, call.command, call.scope, call), found)
         elif isinstance(item, Script):
             _script(item, call, found)
         else:
@@ -207,8 +218,8 @@ def _script(script: Script, call: Call, found: Found) -> None:
         if not script.lenient:
             found.fail("the text of a command can't be known", place.span(start, end))
         return
-    found.bytes += len(text)
-    if call.scope.depth >= DEEPEST or found.bytes > HEAVIEST:
+    found.read += len(text)
+    if call.scope.depth >= DEEPEST or found.read > HEAVIEST:
         found.fail("commands stand in commands too deep", place.span(start, end))
         return
     reading = read(text, script.portable)
@@ -223,7 +234,7 @@ def _script(script: Script, call: Call, found: Found) -> None:
     scope.holes = HOLE in text
     if script.inherits:
         scope.arguments, scope.zero = call.scope.arguments, call.scope.zero
-        scope.bodies = call.scope.bodies
+        scope.bodies, scope.called = call.scope.bodies, call.scope.called
     else:
         scope.arguments, scope.zero = script.arguments, script.zero
     if scope.arguments is not None and moves_arguments(reading.commands, scope.arguments):

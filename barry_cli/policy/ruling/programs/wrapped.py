@@ -1,6 +1,6 @@
 """Programs of the wrappers table: find where the command stands that they run."""
 
-from barry_cli.policy.ruling.programs.call import Call, Run, Script, joined
+from barry_cli.policy.ruling.programs.call import Call, Run, Script, Unknown, joined
 from barry_cli.policy.ruling.programs.chains import GLOBALS, key
 from barry_cli.policy.ruling.programs.options import Scan, carriers, scan
 from barry_cli.policy.ruling.programs.shells import Inner, input_script
@@ -23,21 +23,19 @@ HELPERS = frozenset(
 def wrapper_of(call: Call) -> tuple[str, int]:
     """The wrapper's entry and where its words begin; "" when the call is none."""
     name = key(call.name)
-    entry = WRAPPERS.get(name, "")
-    if entry or name not in HOLDERS:
-        return entry, 1
+    own = WRAPPERS.get(name, "")
     words = call.words
     at = 1
     while name in HOLDERS:
         operands = scan(words, at, GLOBALS.get(name, "")).at
         if not operands or operands[0] >= len(words):
-            return "", 1
+            break
         at = operands[0] + 1
         name = key(f"{name} {words[operands[0]].text}")
         entry = WRAPPERS.get(name, "")
         if entry:
             return entry, at
-    return "", 1
+    return own, 1
 
 
 def wrapped(call: Call, entry: str, at: int) -> list[Inner]:
@@ -56,6 +54,8 @@ def wrapped(call: Call, entry: str, at: int) -> list[Inner]:
         return inner
     if "c" in form:
         return inner + [Script(joined([word]), [word]) for word in _operands(words, at, options)]
+    if found.lost:
+        inner.append(Unknown("options that aren't known stand before a command", words))
     ran = False
     for place in found.at:
         start = _command_at(words, place, form, options)
@@ -85,6 +85,8 @@ def _command_at(words: list[Word], at: int, form: str, options: str) -> int:
     for _ in range(int(form[0])):
         if "n" in form and not (words[at : at + 1] and _numeric(words[at])):
             break
+        if "t" in form and words[at : at + 1] and not _timed(words[at]):
+            return len(words)
         at += 1
         if "m" in form and at < len(words):
             behind = scan(words, at, options).at
@@ -97,6 +99,10 @@ def _command_at(words: list[Word], at: int, form: str, options: str) -> int:
 def _numeric(word: Word) -> bool:
     text = word.text
     return text is None or text.lstrip("-+")[:1].isdigit()
+
+
+def _timed(word: Word) -> bool:
+    return word.text is None or word.text[:1].lower() in set("0123456789.+in")
 
 
 def _operands(words: list[Word], at: int, options: str) -> list[Word]:

@@ -2,11 +2,11 @@
 
 An entry begins with how the command stands there, then come the options as `options` lists them.
 A digit: so many operands stand in front of the command. Letters:
-`n` that operand is there only when it is a number; `m` options may follow it; `a` NAME=VALUE
-words may stand in front; `s` the words are joined and read by a shell; `o` one word is read by a
-shell, several are a program with arguments; `e` under the option s one word is read by a shell;
-`c` each word is read by a shell; `i` without a command a shell reads its input; `d` the command
-stands behind `--` only; `-` the words are no command, only options carry some.
+`n` that operand is there only when it is a number; `t` it is a time; `m` options may follow it;
+`a` NAME=VALUE words may stand in front; `s` the words are joined and read by a shell; `o` one word
+is read by a shell, several are a program with arguments; `e` under the option s one word is read
+by a shell; `c` each word is read by a shell; `i` without a command a shell reads its input; `d` the
+command stands behind `--` only; `-` the words are no command, only options carry some.
 """
 
 # Kept as plain text: most command lines need none of it, and none is taken apart unless needed.
@@ -138,10 +138,23 @@ WRAPPERS: dict[str, str] = {
     "kubectl exec": "1m" + _KUBECTL,
     "kubectl run": "d" + _KUBECTL + " image: command l: labels: env: restart: rm overrides: port:",
     "kubectl debug": "d" + _KUBECTL + " image: target: copy-to: profile: env: share-processes",
+    "k3s": "0",
+    "microk8s": "0",
     "lxc exec": "1 cwd: env: mode: user: group: t T n force-interactive force-noninteractive",
     "distrobox enter": "1 n: name: e T nw no-workdir a: additional-flags: v verbose",
     "toolbox run": "0 c: container: d: distro: r: release:",
     "vagrant ssh": "- c$ command$",
+    "gh codespace ssh": "ds c: codespace: repo: server-port: profile: config d debug",
+    "multipass exec": "1 d: working-directory: n no-map-working-directory v verbose",
+    "limactl shell": "1 workdir: shell: debug tty preserve-env",
+    "colima ssh": "d p: profile:",
+    "minikube ssh": "d p: profile: n: node: native-ssh",
+    "wsl": "0 d: distribution: u: user: cd: e exec shell-type: system",
+    "cmd": "1o",
+    "ansible": "- a% args% m: module-name: i: inventory: u: user: e: extra-vars: f: l: b K k",
+    "pdsh": "0s w: x: l: t: u: f: R: g: X: b S N",
+    "clush": "0s w: x: g: X: l: t: u: f: o: a b B q v",
+    "pssh": "0s h: hosts: H: host: l: user: p: par: o: outdir: e: errdir: t: timeout: O: x: A i v",
     "gcloud compute ssh": "- command$ zone: project: ssh-key-file: ssh-flag: tunnel-through-iap",
     "heroku run": "0 a: app: r: remote: s: size: x exit-code no-tty e: env: no-notify type:",
     "fly ssh console": "- C$ command$ a: app:",
@@ -150,9 +163,9 @@ WRAPPERS: dict[str, str] = {
     "nice": "0 n: adjustment: help! version!",
     "nohup": "0 help! version!",
     "timeout": (
-        "1 k: kill-after: s: signal: foreground preserve-status v verbose f p help! version!"
+        "1t k: kill-after: s: signal: foreground preserve-status v verbose f p help! version!"
     ),
-    "gtimeout": "1 k: kill-after: s: signal: foreground preserve-status v verbose help! version!",
+    "gtimeout": "1t k: kill-after: s: signal: foreground preserve-status v verbose help! version!",
     "stdbuf": "0 i: input: o: output: e: error: help! version!",
     "ionice": ("0 c: class: n: classdata: p! pid! P! pgid! u! uid! t ignore h! help! V! version!"),
     "chrt": (
@@ -223,6 +236,14 @@ WRAPPERS: dict[str, str] = {
     "nix develop": "- c command",
     "nix shell": "- c command",
     "dotenv": "0 e: c: p: v: o override f: file: debug quote: q: h! help!",
+    "dotenv run": "0 f: file: e: export: override no-override q: quote:",
+    "cross-env": "0a",
+    "cross-env-shell": "0as",
+    "env-cmd": "0 f: file: r: rc-file: e: environments: x expand-envs no-override silent use-shell",
+    "lerna exec": "0 concurrency: scope: ignore: since: stream parallel no-bail no-sort no-private",
+    "devbox run": "0 c: config: e: env: env-file: q quiet pure l! list! h! help!",
+    "tox exec": "d e: env: c: conf: skip-pkg-install",
+    "guix shell": "d m: manifest: e: f: D: C container pure",
     "dotenvx run": "0 f: env-file: e: env: fv: env-vault-file: overload convention: q quiet",
     "op run": "d env-file: no-masking account: session: cache",
     "doppler run": "d command$ p: project: c: config: t: token: preserve-env fallback:",
@@ -304,7 +325,6 @@ WRAPPERS: dict[str, str] = {
     "flatpak-spawn": "0 host clear-env watch-bus env: latest-version forward-fd: directory:",
     "busybox": "0 list! list-full! help! install!",
     "toybox": "0 help! version! long!",
-    "start-stop-daemon": "d x: exec: a: startas: p: pidfile: n: name: u: user: c: chuid: d: chdir:",
     # only options carry commands
     "rsync": "- e% rsh% rsync-path%",
     "scp": "- S% o: i: F: l: c: P: J: D: X:",
@@ -318,6 +338,10 @@ WRAPPERS: dict[str, str] = {
     "sort": "- compress-program% k: t: o: S: T:",
     "wget": "- use-askpass%",
     "rg": "- pre% hostname-bin%",
+    "zip": "- ~ TT% unzip-command% b: i: x: t: n: P:",
+    "install": "- strip-program% m: o: g: t: S: mode: owner: group: target-directory: suffix:",
+    "nc": "- e% c% w: p: s: q: i: I: O: X: x: T: V: m: P:",
+    "ncat": "- e% exec% c$ sh-exec$ p: s: w: i: g: G: m: proxy: proxy-type: ssl-cert: ssl-key:",
     "split": "- filter% a: b: C: l: n: t:",
 }
 """Program, or program and subcommand -> how it carries its command."""
@@ -328,8 +352,6 @@ ALIASES: dict[str, str] = {
     "finch": "docker",
     "podman-compose": "docker-compose",
     "oc": "kubectl",
-    "k3s kubectl": "kubectl",
-    "microk8s kubectl": "kubectl",
     "mamba": "conda",
     "micromamba": "conda",
     "incus": "lxc",
@@ -362,5 +384,12 @@ ALIASES: dict[str, str] = {
     "gvim": "vim",
     "vim.tiny": "vim",
     "vim.basic": "vim",
+    "cmd.exe": "cmd",
+    "wsl.exe": "wsl",
+    "gh cs ssh": "gh codespace ssh",
+    "powershell.exe": "powershell",
+    "pwsh.exe": "pwsh",
+    "bash.exe": "bash",
+    "netcat": "nc",
 }
 """Programs that read their words as another does."""

@@ -97,6 +97,7 @@ class Documents(Words):
             redirect.body = _with_line_feed(target)
         elif op[:2] == "<<":
             self.pending.append((redirect, self.group))
+            self.documented = self.substitutions > 0
         out.append(redirect)
         self.redirects.append(redirect)
         if len(self.redirects) > MOST_REDIRECTS:

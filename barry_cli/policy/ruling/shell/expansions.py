@@ -16,6 +16,7 @@ _IN_ARITHMETIC = frozenset("()'\"\\$`")
 _IN_BRACES = frozenset("}'\"\\$`<>")
 _SPECIAL = frozenset("0123456789@*#?-$!")
 _DIGITS_AND_LISTS = frozenset("0123456789@*")
+_QUOTING = frozenset("'\"\\`(")
 _UNCLOSED = "a quote, expansion or group is not closed"
 
 
@@ -159,6 +160,9 @@ class Expansions(Source):
             if self.portable:
                 raise Unreadable("$[..] that another shell reads differently")
             self.i = self.subscript(j)
+            inside = s[j + 1 : self.i - 1]
+            if ("[" in inside or "]" in inside) and not _QUOTING.isdisjoint(inside):
+                raise Unreadable("brackets that can't be read with certainty")
             out.append(Part(ARITHMETIC, s[i : self.i], i, self.i, quoted))
         elif c == "'" and not quoted:
             self.ansi(j + 1, out, i)
@@ -187,7 +191,7 @@ class Expansions(Source):
             self.forget(mark)
         self.i = j + 1
         self.inner("$(")
-        if outer >= 0 and self.i != outer + 1:
+        if outer >= 0 and not self.i == outer + 1 == counted(s, j + 1, False):
             raise Unreadable("$(( that bash may end elsewhere")
         part = Part(COMMAND, s[i : self.i], i, self.i, quoted)
         part.many = not quoted

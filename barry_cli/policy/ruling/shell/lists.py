@@ -61,6 +61,8 @@ class Lists(Conditions):
         """Commands up to what ends them, which is not taken: a closing word, ) or ; or ""."""
         s = self.s
         n = self.n
+        first = True
+        merged = False  # behind a semicolon that bash may lose
         bound = False  # behind && or ||: a command must follow
         while True:
             self.gap()
@@ -74,8 +76,14 @@ class Lists(Conditions):
                 if needed or bound:
                     raise Unreadable(UNEXPECTED)
                 return end
+            if merged:
+                # bash 5.2 prints a substitution and reads it anew: there it drops this semicolon
+                raise Unreadable("a list behind a here-document, which some bash versions misread")
+            alone = first and not self.documented
+            count = len(self.commands)
             self.pipeline(key)
-            needed = bound = False
+            alone = alone and not self.loose and len(self.commands) == count + 1
+            first = needed = bound = merged = False
             self.blank()
             i = self.i
             if i >= n:
@@ -88,6 +96,7 @@ class Lists(Conditions):
                 if s.startswith((";", "&"), j):
                     return ";"
                 self.i = i + 1
+                merged = self.documented and not alone
             elif c == "&":
                 j = self.skip(i + 1)
                 bound = s.startswith("&", j)

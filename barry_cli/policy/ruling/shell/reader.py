@@ -31,8 +31,8 @@ class Reader(Lists):
 
     def inner(self, kind: str) -> None:
         self.enter()
-        keep = self.pending, self.group
-        self.pending, self.group = [], Group(kind, self.group)
+        keep = self.pending, self.group, self.documented
+        self.pending, self.group, self.documented = [], Group(kind, self.group), False
         self.substitutions += 1
         self.blank()
         timed = self.s.startswith("t", self.i) and self.key() == "time"
@@ -42,7 +42,7 @@ class Reader(Lists):
         if timed:
             self.plainly(at)
         self.substitutions -= 1
-        self.pending, self.group = keep
+        self.pending, self.group, self.documented = keep
         self.i += 1
         self.loose = False
         self.depth -= 1
@@ -296,7 +296,11 @@ class Reader(Lists):
         s = self.s
         while True:
             self.blank()
+            at = self.i
             self.operand_word()
+            if self.substitutions and s[at : self.i].replace("\\\n", "") == "esac":
+                # bash 5.2 prints a substitution without the parenthesis before it, and reads that
+                raise Unreadable("a pattern that some bash versions misread")
             self.blank()
             c = s[self.i : self.i + 1]
             self.i += 1

@@ -35,6 +35,7 @@ class Source:
     __slots__ = (
         "commands",
         "depth",
+        "documented",
         "doubt",
         "fuel",
         "group",
@@ -63,6 +64,7 @@ class Source:
         self.portable = portable
         self.depth = 0
         self.doubt = ""
+        self.documented = False
         self.substitutions = 0
         self.fuel = 4 * self.n + 4_096
         self.words = 0
