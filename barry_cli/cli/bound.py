@@ -135,9 +135,9 @@ def show(
         raise UsageProblem("--mode belongs to --harness", hint="give --harness ID as well")
     home, place = folders(), facts.folder(cwd)
     registry = Adapters(home)
-    id = None if harness is None else registry.record(harness).id
-    found = facts.applying(home, registry.rows(), place, bound or [], trait or [], id)
-    native = None if id is None else facts.native(registry, id, mode, found)
+    whose = None if harness is None else registry.resolve(harness)
+    found = facts.applying(home, registry.rows(), place, bound or [], trait or [], whose)
+    native = None if whose is None else facts.native(registry, whose, mode, found)
     if json:
         write_json(render.effective_document(found, place, native))
     else:
@@ -239,8 +239,9 @@ def audit(
     from barry_cli.cli.bound_audit import audited
     from barry_cli.cli.render import audits as render
     from barry_cli.cli.render.output import write, write_json
+    from barry_cli.cli.render.progress import Progress
 
-    found = audited(path, bound or [], trait or [], harness, cwd)
+    found = audited(path, bound or [], trait or [], harness, cwd, Progress)
     if json:
         write_json(render.document(found))
     else:

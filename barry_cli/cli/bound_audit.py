@@ -6,17 +6,16 @@ import dataclasses
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from barry_cli.base.problems import AdapterNotInstalled, AdapterRefused, UsageProblem
 from barry_cli.cli.bound_calls import Asked, Unreadable, asked_lines
 from barry_cli.cli.bound_facts import folder
 from barry_cli.cli.bound_rulings import Rulings
-from barry_cli.cli.render.progress import Progress
 from barry_cli.policy.ruling.verdict import DENIED, Verdict
 
 if TYPE_CHECKING:
@@ -25,6 +24,17 @@ if TYPE_CHECKING:
 
 MOST_EXAMPLES = 3
 MOST_NOTES = 20
+_WHAT = "calls ruled on"
+
+
+class Progress(Protocol):
+    """Is told how far the work is."""
+
+    def advance(self, parts: int, done: int = 1) -> None: ...
+
+
+Watch = Callable[[str, int], AbstractContextManager[Progress]]
+"""What is done, and how many parts it has (0: not known) -> somebody who is told."""
 
 Past = Iterator[tuple[int, Asked | Unreadable]]
 """How much of the whole was read for it, and the call."""
@@ -81,6 +91,7 @@ def audited(
     traits: Sequence[str],
     harness: str | None,
     cwd: str | None,
+    watch: Watch,
 ) -> Audit:
     """Rule on everything that a path holds. Raises UsageProblem for one that holds nothing."""
     from barry_cli.base.paths import folders
@@ -92,23 +103,25 @@ def audited(
     if path != "-" and os.path.isdir(place):
         rulings = Rulings.for_folder(cwd or place, bounds, traits, None)
         sources = _adapters(registry, harness, found)
-        _rule(_conversations(sources, folder(place), found), rulings, found, 0)
+        _rule(_conversations(sources, folder(place), found), rulings, found, watch(_WHAT, 0))
         return found
     if harness is not None and path != "-":
         rulings = Rulings.for_folder(cwd, bounds, traits, harness)
         (adapter,) = _adapters(registry, harness, found)
         _readable(place)
         found.conversations = 1
-        _rule(_calls(adapter, Path(place), found), rulings, found, 0)
+        _rule(_calls(adapter, Path(place), found), rulings, found, watch(_WHAT, 0))
         return found
     rulings = Rulings.for_folder(cwd, bounds, traits, harness)
     with _lines(path, place) as (lines, size):
-        _rule(_listed(lines), rulings, found, size)
+        _rule(_listed(lines), rulings, found, watch(_WHAT, size))
     return found
 
 
-def _rule(past: Past, rulings: Rulings, found: Audit, size: int) -> None:
-    with Progress("calls ruled on", size) as progress:
+def _rule(
+    past: Past, rulings: Rulings, found: Audit, watching: AbstractContextManager[Progress]
+) -> None:
+    with watching as progress:
         for parts, asked in past:
             if isinstance(asked, Unreadable):
                 found.unread += 1
@@ -193,9 +206,9 @@ def _conversations(adapters: Sequence[Adapter], cwd: str, found: Audit) -> Past:
         except Exception as error:  # somebody else's code: its failure is told as theirs
             found.note(_theirs(adapter, error))
             continue
-        for id in ids:
+        for name in ids:
             try:
-                path = source.find(id, cwd, os.environ)
+                path = source.find(name, cwd, os.environ)
             except Exception as error:
                 found.note(_theirs(adapter, error))
                 continue

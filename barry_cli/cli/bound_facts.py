@@ -1,4 +1,4 @@
-"""What `barry bound` shows, gathered: names, what applies in a folder, what a harness makes of it."""
+"""What `barry bound` shows: names, what applies in a folder, what a harness makes of it."""
 
 from __future__ import annotations
 

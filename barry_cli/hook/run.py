@@ -32,7 +32,10 @@ def main(arguments: "list[str]") -> None:
         verdict = _rule(held, form, event)
         code = _answer(form, verdict)
         if held.listener is not None:
-            _tell(held.listener, form, event, verdict)
+            from barry_cli.hook.tell import tell
+
+            tool, call = (text_part(event, form.paths.get(name, ())) for name in ("tool", "call"))
+            tell(held.listener, tool, call, verdict)
         posix._exit(code)
     except BaseException as error:  # noqa: BLE001 - what fails must refuse, whatever it is
         _refuse(_reason(error))
@@ -91,24 +94,6 @@ def _answer(form: Format, verdict: Verdict) -> int:
     write(1, fill(out, verdict.agent, is_json))
     write(2, fill(error, verdict.agent, False))
     return code
-
-
-def _tell(
-    listener: "tuple[str, str, str]", form: Format, event: "dict[str, object]", verdict: Verdict
-) -> None:
-    from barry_cli.hook.tell import tell
-
-    facts: "dict[str, str | int]" = {
-        "type": "ruled",
-        "tool": text_part(event, form.paths["tool"]),
-        "call": text_part(event, form.paths.get("call", ())),
-        "outcome": verdict.outcome,
-        "rule": verdict.rule,
-        "field": verdict.field,
-        "start": verdict.span[0],
-        "end": verdict.span[1],
-    }
-    tell(listener, facts)
 
 
 def _reason(error: BaseException) -> str:

@@ -1,21 +1,26 @@
 """Telling the session what was ruled. Nothing depends on it: a session that is gone is no loss."""
 
+from barry_cli.policy.ruling.told import facts
+from barry_cli.policy.ruling.verdict import Verdict
+
 SECONDS = 0.2
 """How long the telling may hold the harness up."""
 
 
-def tell(listener: "tuple[str, str, str]", facts: "dict[str, str | int]") -> None:
-    """Send one line of JSON to the session's socket, with its token. Raises nothing."""
+def tell(listener: "tuple[str, str, str]", tool: str, call: str, verdict: Verdict) -> None:
+    """Send one line of JSON to the session's socket: its token, the call, the verdict's keys.
+
+    What was ruled on is left out: the session knows the call. Raises nothing.
+    """
     try:
         import _socket
         from _json import encode_basestring_ascii
 
         path, token, session = listener
-        parts = []
-        for name, value in {"token": token, "session": session, **facts}.items():
-            text = encode_basestring_ascii(value) if type(value) is str else str(value)
-            parts.append(f'"{name}":{text}')
-        line = "{" + ",".join(parts) + "}\n"
+        said = {"type": "ruled", "token": token, "session": session, "tool": tool, "call": call}
+        parts = [(name, encode_basestring_ascii(value)) for name, value in said.items()]
+        parts += [(name, value) for name, value in facts(verdict) if name != "text"]
+        line = "{" + ", ".join([f'"{name}": {value}' for name, value in parts]) + "}\n"
         link = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         link.settimeout(SECONDS)
         link.connect(path)

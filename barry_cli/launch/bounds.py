@@ -38,6 +38,9 @@ class Held:
     notes: tuple[str, ...] = ()
 
 
+NOTHING_HELD = Held()
+
+
 def applying(
     request: LaunchRequest, adapter_id: str, cwd: str, folders: Folders, registry: Adapters
 ) -> Effective | None:
@@ -81,7 +84,7 @@ def hold(
     Raises NotAllowed and Refused where it can't.
     """
     if found is None:
-        return Held()
+        return NOTHING_HELD
     from barry_cli.contract.data import snapshot
     from barry_cli.policy.holding import holding, refuse_what_no_launch_holds
 

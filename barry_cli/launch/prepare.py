@@ -24,7 +24,7 @@ from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig
 from barry_cli.launch import environment
 from barry_cli.launch.asked import as_before, check_platform, made_whole
-from barry_cli.launch.bounds import Held, applying, hold, restricts
+from barry_cli.launch.bounds import NOTHING_HELD, Held, applying, hold, restricts
 from barry_cli.launch.conversation import find_conversation, place, recorded
 from barry_cli.launch.living import state_of
 from barry_cli.launch.modes import choose_mode
@@ -59,7 +59,7 @@ class Prepared:
     notes: tuple[str, ...]
     """What was decided for the user, said when there is somebody to read it."""
     resumed: SessionRow | None = None
-    held: Held = Held()
+    held: Held = NOTHING_HELD
     """The bound that this launch is held to."""
 
     def asked(self) -> dict[str, object]:

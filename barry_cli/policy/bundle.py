@@ -9,15 +9,19 @@ from __future__ import annotations
 import ast
 import importlib.util
 import marshal
+import sys
 from collections.abc import Iterator
+from importlib.machinery import ExtensionFileLoader
 from types import CodeType
 
 from barry_cli.base.problems import StoreProblem
 
 HOUSE = "barry_cli"
 
-Bundle = tuple[bytes, dict[str, bytes]]
-"""What ``loading.load`` takes: the modules that a program always imports, and those that it may."""
+Bundle = tuple[bytes, dict[str, bytes | str]]
+"""What ``loading.load`` takes: the modules that a program always imports, and those that it may.
+
+Of the interpreter's own modules that are files of machine code, the path."""
 
 # The marks become code. Whatever goes wrong here must refuse the call, and say so in a sentence.
 _START = """
@@ -72,9 +76,12 @@ def bundle(program: str) -> Bundle:
         perhaps[name] = source
         waiting += [*source.at_once, *source.later]
     modules = tuple((each.name, each.is_package, each.code) for each in always.values())
-    return marshal.dumps(modules), {
+    rest: dict[str, bytes | str] = {
         name: marshal.dumps(source.code) for name, source in perhaps.items()
     }
+    for each in (*always.values(), *perhaps.values()):
+        rest |= each.machine_code
+    return marshal.dumps(modules), rest
 
 
 def _collect(name: str, found: dict[str, _Source]) -> list[str]:
@@ -106,13 +113,15 @@ class _Source:
                 tree = ast.parse(file.read())
         except (OSError, ValueError, SyntaxError) as error:
             raise _not_whole(name, str(error)) from error
-        self.at_once = list(_imports(tree, inside=False))
-        self.later = list(_imports(tree, inside=True))
+        at_once, later = (list(_imports(tree, inside=inside)) for inside in (False, True))
+        self.at_once = list(filter(_ours, at_once))
+        self.later = list(filter(_ours, later))
+        self.machine_code = dict(filter(None, map(_machine_code, (*at_once, *later))))
         self.code = _stripped(compile(_bare(tree), name, "exec", dont_inherit=True))
 
 
 def _imports(node: ast.AST, *, inside: bool) -> Iterator[str]:
-    """Names of Barry's modules: what is imported inside functions, or outside of them."""
+    """Names of modules: what is imported inside functions, or outside of them."""
     for each in ast.iter_child_nodes(node):
         if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             if inside:
@@ -126,17 +135,30 @@ def _imports(node: ast.AST, *, inside: bool) -> Iterator[str]:
 
 def _named(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Import):
-        yield from (each.name for each in node.names if _ours(each.name))
-    elif isinstance(node, ast.ImportFrom) and node.module and _ours(node.module):
+        yield from (each.name for each in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
         yield node.module
-        spec = importlib.util.find_spec(node.module)
-        if spec is not None and spec.submodule_search_locations is not None:
+        if _ours(node.module) and _is_package(node.module):
             inner = (f"{node.module}.{each.name}" for each in node.names)
             yield from (name for name in inner if importlib.util.find_spec(name) is not None)
 
 
 def _ours(name: str) -> bool:
     return name == HOUSE or name.startswith(f"{HOUSE}.")
+
+
+def _is_package(name: str) -> bool:
+    spec = importlib.util.find_spec(name)
+    return spec is not None and spec.submodule_search_locations is not None
+
+
+def _machine_code(name: str) -> tuple[str, str] | None:
+    """A module of the interpreter's that is a file of its own: finding it again costs much."""
+    if "." in name or name == HOUSE or name in sys.builtin_module_names:
+        return None
+    spec = importlib.util.find_spec(name)
+    is_one = spec is not None and isinstance(spec.loader, ExtensionFileLoader)
+    return (name, str(spec.origin)) if spec is not None and is_one else None
 
 
 class _Bare(ast.NodeTransformer):
@@ -160,7 +182,8 @@ class _Bare(ast.NodeTransformer):
 
 
 def _bare(tree: ast.Module) -> ast.Module:
-    return ast.fix_missing_locations(_Bare().visit(tree))
+    _Bare().visit(tree)
+    return ast.fix_missing_locations(tree)
 
 
 def _stripped(code: CodeType) -> CodeType:

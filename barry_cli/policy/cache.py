@@ -48,9 +48,8 @@ def keep(
         links = _links(policy)
         if places is None or links is None:
             return False
+        kept_bundle(PROGRAM)
         code = _code_name(PROGRAM, own)
-        if not os.path.exists(f"{place}/{code}"):
-            kept_bundle(PROGRAM)
         key = question.key()
         record = (key, places, links, code, cwd, dump(policy))
         write_atomic(Path(place, name_of(key)), marshal.dumps(record))

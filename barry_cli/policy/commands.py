@@ -11,15 +11,11 @@ from barry_cli.policy.ruling.actions import LEAVES, expand_actions
 from barry_cli.policy.ruling.domains import canonical, compile_domains, domain_rule
 from barry_cli.policy.ruling.file_use import WRITE
 from barry_cli.policy.ruling.files import Files, Seen
+from barry_cli.policy.ruling.matching import every_match, first_match
 from barry_cli.policy.ruling.network import reach
 from barry_cli.policy.ruling.operands import known
 from barry_cli.policy.ruling.paths import spots
-from barry_cli.policy.ruling.patterns import (
-    compile_allow,
-    compile_deny,
-    every_match,
-    first_match,
-)
+from barry_cli.policy.ruling.patterns import compile_allow, compile_deny
 from barry_cli.policy.ruling.programs.call import Found
 from barry_cli.policy.ruling.programs.walk import walk
 from barry_cli.policy.ruling.shell.reading import Word, read

@@ -190,6 +190,8 @@ def _tokens_cover(wide: Tokens, narrow: Tokens) -> bool:
     # As a text against a pattern: ANY in the narrow one is a name that only ANY takes.
     places = {0}
     for name in narrow:
+        if not places:
+            return False
         places = _after_any(wide, places)
         places = {at for at in places if at < len(wide) and wide[at] == ANY} | {
             at + 1
@@ -243,6 +245,11 @@ def _overlap(one: Glob, other: Glob) -> tuple[set[Tokens], bool]:
     """What two patterns share, and whether that is all."""
     if one.start != other.start:
         return set(), False
+    for ours, theirs in zip(one.tokens, other.tokens, strict=False):
+        if ANY in (ours, theirs) or (_FOREIGN | _WILD) & {*ours, *theirs}:
+            break
+        if ours != theirs:
+            return set(), True
     if covers(one, other):
         return {other.tokens}, True
     if covers(other, one):

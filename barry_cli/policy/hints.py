@@ -52,17 +52,17 @@ def _network(bound: Bound) -> Iterator[str]:
 
 def _native(bound: Bound, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     names = {name: row for row in rows for name in row_names(row)}
-    for id, tools in (bound.native_tools or {}).items():
-        if id not in names:
-            close = nearest(id, names)
-            yield f"nativeTools.{id}: no such adapter is installed" + (
+    for harness, tools in (bound.native_tools or {}).items():
+        if harness not in names:
+            close = nearest(harness, names)
+            yield f"nativeTools.{harness}: no such adapter is installed" + (
                 f"; did you mean {close}?" if close else ""
             )
             continue
-        spelt = {str(tool).casefold(): tool for tool in names[id].get("nativeTools", ())}
+        spelt = {str(tool).casefold(): tool for tool in names[harness].get("nativeTools", ())}
         for tool in tools:
             if tool.casefold() not in spelt:
                 close = nearest(tool.casefold(), spelt)
-                yield f"nativeTools.{id}: {tool!r} is none of its tools" + (
+                yield f"nativeTools.{harness}: {tool!r} is none of its tools" + (
                     f"; did you mean {spelt[close]}?" if close else ""
                 )

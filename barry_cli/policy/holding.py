@@ -100,7 +100,13 @@ def refuse_what_no_launch_holds(bound: Bound | None, *, sandbox: bool) -> None:
     """
     if bound is None:
         return
-    assert_node_allowed(NODE, bound)
+    try:
+        assert_node_allowed(NODE, bound)
+    except NotAllowed as problem:
+        hint = f"run it where the bound allows it: this machine is {NODE!r}"
+        raise NotAllowed(
+            problem.message, rule=problem.rule, field=problem.field, hint=hint
+        ) from problem
     if bound.network is not None and bound.network.enforce == "sandbox" and not sandbox:
         raise NotAllowed(
             "the bound asks for the egress sandbox (network.enforce), and this launch has none",

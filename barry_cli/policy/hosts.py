@@ -17,6 +17,8 @@ def covers(wide: str, narrow: str) -> bool:
     """Whether every host of ``narrow`` is one of ``wide``; both in their canonical spelling."""
     if wide in ("*", narrow):
         return True
+    if "*" not in wide:
+        return False
     return _FOREIGN.isdisjoint(wide + narrow) and name_covers(wide, narrow)
 
 

@@ -3,13 +3,13 @@
 import marshal
 import sys
 
-Bundle = "tuple[bytes, dict[str, bytes]]"
-"""Code that is always needed, marshalled: name, whether it is a package, code, in the order in
-which they need each other, packages before what they hold. And by name, what may be needed."""
+def load(always: bytes, perhaps: "dict[str, bytes | str]") -> None:
+    """Make the modules that aren't there yet.
 
-
-def load(always: bytes, perhaps: "dict[str, bytes]") -> None:
-    """Make the modules that aren't there yet; the others when they are imported."""
+    ``always``: marshalled, name, whether it is a package and code of each, in the order in which
+    they need each other, packages before what they hold. ``perhaps``: by name the code of those
+    that are made when they are imported, or a file of machine code.
+    """
     kind = type(sys)
     there = sys.modules
     if perhaps:
@@ -32,16 +32,22 @@ def load(always: bytes, perhaps: "dict[str, bytes]") -> None:
 class _Finder:
     """Finds a module by its name alone, and is its loader."""
 
-    def __init__(self, code: "dict[str, bytes]") -> None:
+    def __init__(self, code: "dict[str, bytes | str]") -> None:
         self._code = code
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> object:
-        spec: object = type(sys.__spec__)(name, self)  # type: ignore[arg-type]  # as above
-        return spec if name in self._code else None
+        code = self._code.get(name)
+        if code is None:
+            return None
+        loader: object = self
+        if isinstance(code, str):
+            # Part of every interpreter, and there already.
+            loader = sys.modules["_frozen_importlib_external"].ExtensionFileLoader(name, code)
+        return type(sys.__spec__)(name, loader, origin=code if loader is not self else None)  # type: ignore[arg-type]  # as above
 
     def create_module(self, spec: object) -> None:
         return None
 
     def exec_module(self, module: object) -> None:
-        code = marshal.loads(self._code[module.__dict__["__name__"]])
+        code = marshal.loads(self._code[module.__dict__["__name__"]])  # type: ignore[arg-type]
         exec(code, module.__dict__)  # noqa: S102 - as above

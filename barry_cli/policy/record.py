@@ -50,7 +50,8 @@ class Question:
 
         surroundings = tuple(_variable(name) for name in _NAMES)
         asked = (self.bounds, self.harness, self.cwd, self.where)
-        return marshal.dumps((KIND, __version__, sys.version, posix.getuid(), surroundings, asked))
+        whole = (KIND, __version__, sys.version, posix.getuid(), surroundings, asked)
+        return repr(whole).encode()  # not marshalled: equal values have many marshalled forms
 
 
 class Kept:

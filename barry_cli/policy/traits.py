@@ -158,7 +158,9 @@ def _unknown(name: str, asker: str, traits: Mapping[str, AgentTrait]) -> PolicyP
     guess = nearest(name, traits)
     whose = f", which trait {asker} includes" if asker else ""
     asked = f"; did you mean {guess}?" if guess else ""
-    return PolicyProblem(f"there is no trait {name}{whose}{asked}")
+    return PolicyProblem(
+        f"there is no trait {name}{whose}{asked}", hint="`barry bound list` shows the traits"
+    )
 
 
 def _grant(table: ResolvedTraits, key: str, access: Access) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +14,10 @@ import pytest
 from harness import Lab
 
 from barry_cli.bags.manifest import read_bag
+from barry_cli.base.paths import folders
 from barry_cli.hook.install import Installed, install
+from barry_cli.policy.compile import compile_policy, floor_patterns
+from barry_cli.policy.schema import parse_bound
 from barry_cli.verify.models import ToolResult
 
 BAG = read_bag(Path(__file__).parents[2] / "adapters" / "claude" / "barry_adapter_claude")
@@ -75,16 +79,24 @@ class Claude:
 
 
 @pytest.fixture
-def claude(lab: Callable[[str], Lab], tmp_path: Path) -> Claude:
+def claude(lab: Callable[[str], Lab]) -> Claude:
     here = lab("claude")
     told = subprocess.run(
         [here.program, "--version"], env=here.env, capture_output=True, text=True, timeout=30,
         check=True,
     )  # fmt: skip
     here.figures.version = re.findall(r"\d+\.\d+\.\d+", told.stdout)[0]
-    folder = tmp_path / "a session's own"
-    policy = compiled({"bash": {"denyPrograms": ["touch"]}}, here)
-    return Claude(here, install(folder, policy, BAG.formats.values()))
+    ours = folders()
+    policy = compile_policy(
+        parse_bound({"bash": {"denyPrograms": ["touch"]}}),
+        root=str(here.work),
+        harness="claude",
+        tools=BAG.tools,
+        floor=floor_patterns(ours),
+        home=str(here.home),
+    )
+    hook = install(ours.launches / "this session's", policy, BAG.formats.values())
+    return Claude(here, hook)
 
 
 def test_a_denied_call_is_refused_and_an_allowed_one_runs(claude: Claude) -> None:
@@ -95,6 +107,18 @@ def test_a_denied_call_is_refused_and_an_allowed_one_runs(claude: Claude) -> Non
     assert "touch" in denied.text
     assert UNRULED not in denied.text
     assert not allowed.is_error
+
+
+def test_the_hook_is_out_of_the_reach_of_what_it_rules_on(claude: Claude) -> None:
+    settings = claude.settings(claude.hook.command)
+    files = (claude.hook.policy, claude.hook.entry)
+    tries = [f"rm -f {shlex.quote(str(each))}" for each in files]
+    tries += [f": > {shlex.quote(str(each))}" for each in files]
+    before = [each.read_bytes() for each in files]
+    results = claude.calls(*tries, settings=settings)
+    assert [each.is_error for each in results] == [True] * 4
+    assert all(UNRULED not in each.text for each in results)
+    assert [each.read_bytes() for each in files] == before
 
 
 def test_without_the_hook_the_denied_call_runs(claude: Claude) -> None:

@@ -34,7 +34,7 @@ def faults(sentence: Sentence, run: Run) -> list[str]:
         if number not in executed and number not in sentence.dead:
             out.append(f"invented: {number}")
     written = {redirect.target.text for redirect in reading.redirects if redirect.writes}
-    names = {text.removeprefix("./") for text in written if text is not None}
+    names = {text.removeprefix("./") for text in written if text and text[0] != "/"}
     for name in run.created - names:
         out.append(f"missed a write: {name}")
     for name in names - run.created - sentence.dead - {"f0"}:

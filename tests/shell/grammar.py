@@ -34,7 +34,9 @@ class Grammar:
         self.bodies: list[str] = []  # here-documents that the next line feed begins
         self.plain = 0  # here no here-document may stand
         self.inner = 0  # inside substitutions
+        self.within = 0  # inside compound commands of this substitution
         self.documents = 0  # here-documents in this substitution
+        self.careful = 0  # here bash counts brackets in the raw text
         self.flat = 0  # here no redirection may stand, and no list
         self.total: Counter[str] = Counter()
         self.made: Counter[str] = Counter()
@@ -99,7 +101,7 @@ class Grammar:
         """A line feed, and the here-documents that wait for one."""
         bodies, self.bodies = self.bodies, []
         comment = ""
-        if self.chance(0.1) and not self.flat:
+        if self.chance(0.1) and not self.careful:
             self.note("comment")
             comment = self.random.choice([" # no 'quote $(p0) `", " #", " # p0; (("])
         return comment + "\n" + "".join(bodies)
@@ -112,11 +114,13 @@ class Grammar:
         """`make` where here-documents must end before what comes behind."""
         bodies, self.bodies = self.bodies, []
         documents, self.documents = self.documents, 0
+        within, self.within = self.within, 0
         self.inner += 1
         text = make()
         if self.bodies:
             text += self.feed()
         self.inner -= 1
+        self.within = within
         self.bodies, self.documents = bodies, documents
         return text
 
@@ -186,7 +190,7 @@ class Grammar:
             if self.inner and self.documents:
                 return self.feed()  # bash 5.2 loses a semicolon there
             self.note("list: ;")
-            return self.random.choice([";", " ; ", "; "])
+            return self.random.choice([" ; ", "; "])
         self.note("list: line feed")
         return self.feed() + self.random.choice(["", "\n", "  "])
 
@@ -232,7 +236,9 @@ class Grammar:
         some = self.random.choices(self.compounds, k=2)
         make = min(some, key=lambda way: self.made[way.__name__])
         self.made[make.__name__] += 1
+        self.within += 1
         text = make(self)
+        self.within -= 1
         if self.chance(0.15) and make not in _NO_REDIRECTION:
             self.note("redirection: behind a compound command")
             text += " " + self.redirection()
@@ -320,7 +326,9 @@ class Grammar:
 
     def select(self) -> str:
         self.note("select")
-        return "select V0 in a b" + self.stop() + "do " + self.ended() + "break; done <<<1"
+        return (
+            "select V0 in a b" + self.stop() + "do " + self.ended() + "break; done <<<1 2>/dev/null"
+        )
 
     def case(self) -> str:
         self.note("case")
@@ -387,9 +395,11 @@ class Grammar:
 
     def two_subshells(self) -> str:
         self.plain += 1
+        self.careful += 1
         self.depth += _DEEPEST
         text = "((" + self.call() + self.random.choice([") && (", ") | ("]) + self.call() + "))"
         self.depth -= _DEEPEST
+        self.careful -= 1
         self.plain -= 1
         return text
 
@@ -439,7 +449,9 @@ class Grammar:
             "assignment": lambda: "V0=" + self.value(),
             "assignment: +=": lambda: "V1+=" + self.value(),
             "array: compound": lambda: "A=(" + self.words() + ")",
-            "array: +=(..)": lambda: "A+=(" + self.words() + self.feed() + ")",
+            "array: +=(..)": lambda: (
+                "A+=(" + self.words() + (" " if self.bodies else self.feed()) + ")"
+            ),
             "array: [key]=": lambda: "A=([0]=a [1]=" + self.substitution() + ")",
             "array: element": lambda: "A[" + self.expression() + "]=" + self.value(),
             "array: declare": lambda: "declare -a A=(" + self.words() + ")",
@@ -507,7 +519,9 @@ class Grammar:
         if self.chance(0.5):
             self.depth += _DEEPEST
             self.flat += 1
+            self.careful += 1
             text += "+" + self.substitution()
+            self.careful -= 1
             self.flat -= 1
             self.depth -= _DEEPEST
         return text
@@ -558,7 +572,7 @@ class Grammar:
 
     def redirection(self) -> str:
         construct = self.pick(_REDIRECTIONS)
-        if construct.startswith("here-document") and self.plain:
+        if construct.startswith("here-document") and (self.plain or (self.inner and self.within)):
             construct = "redirection: 2>&1"
         self.note(construct)
         return _REDIRECTIONS[construct](self)
@@ -595,7 +609,7 @@ _PIECES: dict[str, Callable[[Grammar], str]] = {
     "plain": lambda g: g.random.choice(["a", "b-c", "d=1", "@%+^", "a#b", ",."]),
     "quoting: '..'": lambda g: g.random.choice(["'a b'", "''", "'$(p0) `'", "'\\'"]),
     'quoting: ".."': lambda g: g.random.choice(['"a b"', '""', '"it\'s"', '"\\"\\$\\`\\\\\\a"']),
-    "quoting: $'..'": lambda g: g.random.choice(["$'a\\tb'", "$'\\''" if not g.flat else "$'a'", "$'\\x41\\102\\u00e9'", "$'\\cA\\q'"]),
+    "quoting: $'..'": lambda g: g.random.choice(["$'a\\tb'", "$'\\''" if not g.careful else "$'a'", "$'\\x41\\102\\u00e9'", "$'\\cB\\q'"]),
     'quoting: $".."': lambda g: g.random.choice(['$"a b"', '$"$V0"']),
     "quoting: \\": lambda g: g.random.choice(["\\ ", "\\$", "\\'", "\\;", "\\a", "\\#"]),
     "line continuation: in a word": lambda g: "a\\\nb",
@@ -605,7 +619,7 @@ _PIECES: dict[str, Callable[[Grammar], str]] = {
     "braces: sequence": lambda g: g.random.choice(["{1..3}", "{03..1}", "{a..c}", "{1..9..4}", "{-2..2}"]),
     "braces: none": lambda g: g.random.choice(["{}", "{a}", "{a,b", "a}", "{1..}", "{a..3}", "{..}"]),
     "tilde": lambda g: g.random.choice(["~", "~/x", "a~", "~/'y z'"]),
-    "glob": lambda g: g.random.choice(["*", "w?", "[ab]", "[!a]*", *(() if g.flat else ("[a", "a]"))]),
+    "glob": lambda g: g.random.choice(["*", "w?", *(() if g.careful else ("[ab]", "[!a]*", "[a", "a]"))]),
     "$x": lambda g: g.random.choice(["$V0", '"$V0"', '"$V0$V1"', "$?", "$$", "$!", "$-", "$#", "$0"]),
     "$@": lambda g: g.random.choice(['"$@"', "$*", '"$*"', '"a$@b"', "$1"]),
     "${..}": Grammar.expansion,

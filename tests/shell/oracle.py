@@ -151,6 +151,7 @@ class _Bench:
                 stderr=errors,
                 pass_fds=(write,),
                 start_new_session=True,
+                restore_signals=False,  # a closed pipe must not end bash
             )
         os.close(write)
         ready, _, _ = select.select([read], [], [], self.seconds)

@@ -14,7 +14,7 @@ _BAR = 24
 
 
 class Progress:
-    """Says it on stderr, and only to a terminal. ``total``: of ``advance``'s parts; 0: not known."""
+    """Says it on stderr, and to a terminal alone. ``total``: all parts; 0 where not known."""
 
     def __init__(self, what: str, total: int = 0) -> None:
         self._what = what

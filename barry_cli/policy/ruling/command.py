@@ -17,8 +17,11 @@ _TOUCHES = {"read": "reads", "write": "writes", "change": "changes"}
 def is_restricted(policy: Policy) -> bool:
     """Does any rule speak of what command lines do?"""
     some = policy.deny or policy.programs or policy.actions or policy.domains or policy.files_deny
-    some = some or files_rule(policy.denied_access)
-    return bool(some) or policy.files_allow is not None or policy.allow_domains is not None
+    return (
+        bool(some or files_rule(policy.denied_access))
+        or policy.files_allow is not None
+        or policy.allow_domains is not None
+    )
 
 
 def command_verdict(policy: Policy, text: str, folders: list[str]) -> Verdict:

@@ -1,8 +1,9 @@
 """Tools that read or write files by their paths, and those that take a patch."""
 
+from barry_cli.policy.ruling.matching import every_match, first_match
 from barry_cli.policy.ruling.operands import HOLE
 from barry_cli.policy.ruling.paths import exists, expand, spots
-from barry_cli.policy.ruling.patterns import Pattern, could_match, every_match, first_match
+from barry_cli.policy.ruling.patterns import Pattern, could_match
 from barry_cli.policy.ruling.policy import Policy
 from barry_cli.policy.ruling.tool_names import files_rule
 from barry_cli.policy.ruling.verdict import Verdict, allowed

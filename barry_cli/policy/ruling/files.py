@@ -1,15 +1,15 @@
 """Which files a command line reads and writes, and the rules that they come under."""
 
 from barry_cli.policy.ruling.file_use import READ, WRITE, FileUse, code_use
+from barry_cli.policy.ruling.matching import every_match, first_match
 from barry_cli.policy.ruling.operands import HOLE, known
 from barry_cli.policy.ruling.patches import BEGIN, patched
-from barry_cli.policy.ruling.paths import exists, expand, fold, spots
+from barry_cli.policy.ruling.paths import Disk, exists, expand, fold, spots
 from barry_cli.policy.ruling.patterns import (
     Pattern,
     below,
     could_match,
-    every_match,
-    first_match,
+    needle,
 )
 from barry_cli.policy.ruling.programs.call import Call, Found, Scope
 from barry_cli.policy.ruling.programs.code import language
@@ -32,10 +32,12 @@ BREAKS = dict.fromkeys(map(ord, "\t\n;&|()<>='\"`{},:@$*"), " ")
 class Seen:
     """A use of a file, where it stands in the line, and where the command runs."""
 
-    __slots__ = ("end", "situation", "start", "use")
+    __slots__ = ("end", "key", "situation", "start", "use")
 
     def __init__(self, use: FileUse, start: int, end: int, situation: Situation) -> None:
         self.use = use
+        shown = _shown(use.word), _shown(use.folder)
+        self.key = (*shown, use.kind, use.tree, use.sure, use.inside, id(situation))
         self.start = start
         self.end = end
         self.situation = situation
@@ -44,14 +46,15 @@ class Seen:
 class Files:
     """Every use of a file that a line shows, in the order in which they stand there."""
 
-    __slots__ = ("_cwd", "_found", "_home", "_situations", "_text", "seen")
+    __slots__ = ("_cwd", "_disk", "_found", "_home", "_situations", "_text", "seen")
 
     def __init__(self, found: Found, cwd: str, home: str) -> None:
         self._cwd = cwd
         self._home = home
         self._text = found.text
+        self._disk = Disk()
         self._found: dict[str, tuple[tuple[str, ...], ...]] = {}
-        self._situations = Situations(found, cwd, home)
+        self._situations = Situations(found, cwd, home, self._disk)
         self.seen: list[Seen] = []
         for reading, scope in found.readings:
             commands = {id(redirect): at for at in reading.commands for redirect in at.redirects}
@@ -89,9 +92,11 @@ class Files:
     def denied_by(self, patterns: tuple[Pattern, ...], kinds: frozenset[str]) -> "Hit | None":
         """The first use of one of these kinds that a pattern matches, or may match."""
         unknown: Seen | None = None
+        known_free: set[object] = set()
         for seen in self.seen:
-            if seen.use.kind not in kinds:
+            if seen.use.kind not in kinds or seen.key in known_free:
                 continue
+            known_free.add(seen.key)
             hit = self._denied(seen, patterns)
             if hit is not None:
                 return hit
@@ -113,10 +118,12 @@ class Files:
 
     def not_allowed(self, patterns: tuple[Pattern, ...]) -> "Hit | None":
         """The first use that the patterns don't allow; `unsure` when that can't be known."""
+        known_free: set[object] = set()
         for seen in self.seen:
             use = seen.use
-            if not use.sure:
+            if not use.sure or seen.key in known_free:
                 continue
+            known_free.add(seen.key)
             if use.inside:
                 if use.kind == WRITE and not self._code_allowed(seen, patterns):
                     return Hit("", seen, True)
@@ -135,7 +142,7 @@ class Files:
             written = self._names_denied(code_files(known(word))[0], seen.situation, patterns)
             return Hit(written, seen, False) if written is not None else None
         for base in self._bases(use, seen.situation.folders):
-            paths = plain_paths(word, base, self._home)
+            paths = plain_paths(word, base, self._home, self._disk)
             for path in paths:
                 if not use.sure and not _looks_like_path(path, base):
                     continue
@@ -146,6 +153,8 @@ class Files:
                 if written is not None:
                     return Hit(written, seen, False)
             if not paths and word.parts:
+                if self._disk.exhausted:
+                    return Hit(patterns[0][0], seen, True)
                 written = _may_become(patterns, partly_known(word, base, self._home))
                 if written is not None:
                     return Hit(written, seen, True)
@@ -158,7 +167,7 @@ class Files:
         key = path if path[:1] == "/" else f"{base}\0{path}"
         found = self._found.get(key)
         if found is None:
-            found = self._found[key] = spots(path, base, self._home)
+            found = self._found[key] = spots(path, base, self._home, self._disk)
         return found
 
     def _bases(self, use: FileUse, folders: list[str]) -> list[str]:
@@ -168,7 +177,7 @@ class Files:
         return [
             expand(path, folder, home)
             for folder in folders
-            for path in plain_paths(use.folder, folder, home)
+            for path in plain_paths(use.folder, folder, home, self._disk)
         ]
 
     def _named_anywhere(self, patterns: tuple[Pattern, ...], seen: Seen) -> str | None:
@@ -214,7 +223,7 @@ class Files:
                 if every_match(patterns, self._spots(f"{base}/\1/\1", base)) is None:
                     return None
                 continue
-            paths = plain_paths(word, base, self._home)
+            paths = plain_paths(word, base, self._home, self._disk)
             if not paths:
                 # `src/$name` may lead out again.
                 return None
@@ -246,6 +255,13 @@ class Hit:
         self.rule = rule
         self.seen = seen
         self.unsure = unsure
+
+
+def _shown(word: Word | None) -> object:
+    """What two words that lead to the same file have in common."""
+    if word is None or word.text is not None:
+        return word.text if word is not None else None
+    return tuple([(part.kind, part.text) for part in word.parts])
 
 
 def _lost(word: Word, patterns: tuple[Pattern, ...]) -> str | None:

@@ -9,6 +9,12 @@ from its platform's habit is not noticed."""
 
 HEX = frozenset("0123456789abcdefABCDEF")
 
+LONGEST = 8192
+"""Characters of a path; the kernels that Barry knows take half of it."""
+
+MOST_NAMES = 50_000
+"""Names that the globs of one command line may be held against."""
+
 LINKS = 40
 """How many symbolic links a path may lead through, as in the kernel."""
 
@@ -50,16 +56,52 @@ def lexical(path: str) -> tuple[str, ...]:
     return tuple(segments)
 
 
-def real(path: str, cwd: str) -> tuple[str, ...]:
+class Disk:
+    """What was looked up on the disk, so that one ruling looks it up once.
+
+    `names_seen`: how many names its globs were held against.
+    """
+
+    __slots__ = ("_links", "_names", "names_seen")
+
+    def __init__(self) -> None:
+        self._links: dict[str, str | None] = {}
+        self._names: dict[str, list[str]] = {}
+        self.names_seen = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """It was asked for more than anybody writes by hand."""
+        return self.names_seen > MOST_NAMES
+
+    def target(self, at: str, cwd: str) -> str | None:
+        """Where a symbolic link leads, None when it is none."""
+        if at not in self._links:
+            self._links[at] = _target(at, cwd)
+        return self._links[at]
+
+    def names(self, folder: str) -> list[str]:
+        """The names in a folder, sorted; none when it can't be listed."""
+        found = self._names.get(folder)
+        if found is None:
+            found = self._names[folder] = entries(folder)
+        self.names_seen += len(found) + 1
+        return found
+
+
+def real(path: str, cwd: str, disk: Disk | None = None) -> tuple[str, ...]:
     """The segments of an absolute path with every symbolic link of its existing part followed.
 
     `..` is taken as the kernel does, after links. `/proc/self/cwd` and `/proc/self/root` are those
     of a process in `cwd`. A loop of links ends where it was found out.
     """
+    if len(path) > LONGEST:
+        return lexical(path)  # no system opens it
+    disk = disk if disk is not None else Disk()
     waiting = path.split("/")
     waiting.reverse()
     at = ""
-    links = 0
+    followed = 0
     while waiting:
         segment = waiting.pop()
         if not segment or segment == ".":
@@ -68,24 +110,24 @@ def real(path: str, cwd: str) -> tuple[str, ...]:
             at = at.rpartition("/")[0]
             continue
         at = f"{at}/{segment}"
-        target = _target(at, cwd)
+        target = disk.target(at, cwd)
         if target is None:
             continue
-        links += 1
-        if links > LINKS:
+        followed += 1
+        if followed > LINKS:
             break
         at = "" if target[:1] == "/" else at.rpartition("/")[0]
         waiting.extend(reversed(target.split("/")))
     return tuple(at.strip("/").split("/")) if at.strip("/") else ()
 
 
-def spots(path: str, cwd: str, home: str) -> tuple[tuple[str, ...], ...]:
+def spots(path: str, cwd: str, home: str, disk: Disk | None = None) -> tuple[tuple[str, ...], ...]:
     """Where a path leads: its lexical segments, and the real ones when they differ."""
     # A C program stops at a NUL; many a tool trims spaces.
     found: list[tuple[str, ...]] = []
-    for text in {path, path.strip(), path.partition("\0")[0]}:
+    for text in dict.fromkeys((path, path.strip(), path.partition("\0")[0])):
         absolute = expand(text, cwd, home)
-        for segments in (lexical(absolute), real(absolute, cwd)):
+        for segments in (lexical(absolute), real(absolute, cwd, disk)):
             folded = tuple(map(fold, segments)) if FOLDS else segments
             if folded not in found:
                 found.append(folded)

@@ -46,9 +46,6 @@ def compile_allow(pattern: str, root: str, home: str) -> list[Pattern]:
 
 def matches(segments: tuple[str, ...], path: tuple[str, ...]) -> bool:
     """Do a pattern's segments match a path's, all of them?"""
-    if len(segments) == 3 and segments[0] == "**" == segments[2]:
-        name = segments[1]
-        return any([segment_matches(name, each) for each in path])
     at = here = 0
     star = mark = -1
     while here < len(path):
@@ -77,26 +74,6 @@ def segment_matches(pattern: str, text: str) -> bool:
     if pattern[0] == "*" and WILD.isdisjoint(pattern[1:]):
         return text.endswith(pattern[1:])
     return _glob(pattern, text, True) or ("[" in pattern and _glob(pattern, text, False))
-
-
-def first_match(patterns: "tuple[Pattern, ...]", places: tuple[tuple[str, ...], ...]) -> str | None:
-    """The first pattern, as it was written, that matches any of a path's places."""
-    for written, segments in patterns:
-        for place in places:
-            if matches(segments, place):
-                return written
-    return None
-
-
-def every_match(patterns: "tuple[Pattern, ...]", places: tuple[tuple[str, ...], ...]) -> str | None:
-    """The pattern that matches the first place, when each place is matched by some pattern."""
-    found: str | None = None
-    for place in places:
-        written = first_match(patterns, (place,))
-        if written is None:
-            return None
-        found = found if found is not None else written
-    return found
 
 
 def literal_start(segments: tuple[str, ...]) -> tuple[str, ...]:
@@ -137,12 +114,28 @@ def could_match(segments: tuple[str, ...], word: tuple[str, ...], rooted: bool) 
     beginning or end of one. A word of which nothing is known confirms nothing. `rooted`: the word's
     beginning is known to be the path's.
     """
+    if not _in_common(segments, word):
+        return False
     if not rooted:
         start = 0
         while start < len(segments) and not _confirms(segments[start:], word):
             start += 1
         return start < len(segments)
     return _confirms(segments, word)
+
+
+def _in_common(segments: tuple[str, ...], word: tuple[str, ...]) -> bool:
+    """Is anything that is known of the word in the pattern at all?"""
+    for segment in segments:
+        if not _says(segment):
+            continue
+        for part in word:
+            if HOLE not in part:
+                if segment_matches(segment, part):
+                    return True
+            elif part != HOLE and _overlaps(segment, part):
+                return True
+    return False
 
 
 def _confirms(segments: tuple[str, ...], word: tuple[str, ...]) -> bool:

@@ -1,14 +1,16 @@
 """In which folders a command may run, and what its words may then be the path of."""
 
 from barry_cli.policy.ruling.operands import HOLE
-from barry_cli.policy.ruling.paths import entries, exists, expand
+from barry_cli.policy.ruling.paths import Disk, exists, expand
 from barry_cli.policy.ruling.patterns import segment_matches
 from barry_cli.policy.ruling.programs.call import Call, Found, Scope
 from barry_cli.policy.ruling.shell.reading import GLOB, TEXT, TILDE, VARIABLE, Command, Word
 
-MOST = 16  # folders a command may be in
+MOST = 8  # folders a command may be in
+MOST_MOVES = 8  # of one line; behind more a command may be anywhere
 MOST_NAMES = 4096  # that a glob is expanded to
 MOVES = frozenset(("cd", "pushd", "popd", "chdir"))
+NEAR, FAR = 64, 4096  # characters that are looked through for operators
 OWN_PROCESS = frozenset(("(", "$(", "`", "<(", ">(", "coproc"))
 SAME_SHELL = frozenset(("eval", "source", ".", "trap"))
 
@@ -27,6 +29,19 @@ class Situation:
         self.sure = [folder]
         self.lost = False
 
+    def moved(self, to: str | None, surely: bool, home: str) -> "Situation":
+        """Where it is after a move: to a place that isn't known, or that may not be reached."""
+        there = Situation("")
+        there.folders, there.sure, there.lost = self.folders, self.sure, self.lost
+        if to is None:
+            there.lost = True
+            return there
+        arrived = [expand(to, folder, home) for folder in self.folders]
+        there.folders = list(dict.fromkeys(self.folders + arrived))[:MOST]
+        reached = [expand(to, folder, home) for folder in self.sure]
+        there.sure = reached if surely else list(dict.fromkeys(self.sure + reached))[:MOST]
+        return there
+
 
 class Move:
     """A `cd`: `to` None when it can't be known."""
@@ -42,16 +57,15 @@ class Move:
 class Situations:
     """The folders of every command of a line."""
 
-    __slots__ = ("_cwd", "_home", "_moves", "_piped", "_text", "home_moved")
+    __slots__ = ("_home", "_made", "_moves", "_piped", "_text", "home_moved")
 
-    def __init__(self, found: Found, cwd: str, home: str) -> None:
-        self._cwd = cwd
+    def __init__(self, found: Found, cwd: str, home: str, disk: Disk) -> None:
         self._home = home
         self._text = found.text
+        self._made: dict[tuple[tuple[str | None, bool], ...], Situation] = {(): Situation(cwd)}
         self._moves = [
-            Move(call, _shell_of(call.command, call.scope), self._goal(call))
-            for call in found.calls
-            if call.name in MOVES
+            Move(call, _shell_of(call.command, call.scope), self._goal(call, cwd, disk))
+            for call in [each for each in found.calls if each.name in MOVES][: MOST_MOVES + 1]
         ]
         self._piped: set[int] = set()
         if self._moves:
@@ -63,25 +77,23 @@ class Situations:
 
     def at(self, command: Command, scope: Scope, start: int) -> Situation:
         """Where a command runs that stands at `start` in the line."""
-        here = Situation(self._cwd)
         if not self._moves:
-            return here
+            return self._made[()]
         around = _shells_around(command, scope)
-        for move in self._moves:
+        here = self._made[()]
+        steps: tuple[tuple[str | None, bool], ...] = ()
+        for index, move in enumerate(self._moves):
             if move.call.start >= start or move.shell not in around:
                 continue
-            if move.to is None:
-                here.lost = True
-                continue
-            arrived = [expand(move.to, folder, self._home) for folder in here.folders]
-            here.folders = list(dict.fromkeys(here.folders + arrived))[:MOST]
-            surely = [expand(move.to, folder, self._home) for folder in here.sure]
-            if not self._must(move, start, surely):
-                surely = here.sure + surely
-            here.sure = list(dict.fromkeys(surely))[:MOST]
+            to = move.to if index < MOST_MOVES else None
+            steps = (*steps, (to, self._must(move, start, here)))
+            found = self._made.get(steps)
+            if found is None:
+                found = self._made[steps] = here.moved(to, steps[-1][1], self._home)
+            here = found
         return here
 
-    def _goal(self, call: Call) -> str | None:
+    def _goal(self, call: Call, cwd: str, disk: Disk) -> str | None:
         if call.name == "popd":
             return None
         words = [word for word in call.words[1:] if word.text is None or word.text[:1] != "-"]
@@ -89,24 +101,26 @@ class Situations:
             return None
         if not words:
             return self._home if call.name != "pushd" else None
-        texts = plain_paths(words[0], self._cwd, self._home)
+        texts = plain_paths(words[0], cwd, self._home, disk)
         return texts[0] if len(words) == 1 and len(texts) == 1 else None
 
-    def _must(self, move: Move, start: int, arrived: list[str]) -> bool:
+    def _must(self, move: Move, start: int, here: Situation) -> bool:
         """Whoever comes to `start` has come through the move, and it has worked."""
         call = move.call
         if id(call.command) in self._piped or call.command.piped_from:
             return False
-        before = self._text[: call.start].rstrip(" \t")
+        before = self._text[max(0, call.start - NEAR) : call.start].rstrip(" \t")
         if before[-1:] == "!" or before[-2:] == "||":
             return False
-        between = self._text[call.end : start].replace("&&", "")
+        between = self._text[call.end : start].replace("&&", "") if start - call.end < FAR else ";"
         if not any(sign in between for sign in ";|&\n()"):
             return True
-        behind = self._text[call.end :].lstrip(" \t")
+        behind = self._text[call.end : call.end + NEAR].lstrip(" \t")
         goes_on = behind[:1] in {";", "\n"} or behind[:2] == "&&"
         plain = move.call.command.group is None or move.call.command.group.kind == "("
-        return plain and goes_on and before[-2:] != "&&" and all(map(exists, arrived))
+        if not plain or not goes_on or before[-2:] == "&&" or move.to is None:
+            return False
+        return all(exists(expand(move.to, folder, self._home)) for folder in here.sure)
 
 
 def _shell_of(command: Command, scope: Scope) -> object:
@@ -141,7 +155,7 @@ def _shells_around(command: Command, scope: Scope) -> list[object]:
         at, within = host.command, host.scope
 
 
-def plain_paths(word: Word, cwd: str, home: str) -> list[str]:
+def plain_paths(word: Word, cwd: str, home: str, disk: Disk) -> list[str]:
     """The paths that a word stands for; none when that can't be known.
 
     `$HOME` and `$PWD` are taken for what they are when the line begins.
@@ -164,7 +178,7 @@ def plain_paths(word: Word, cwd: str, home: str) -> list[str]:
     text = "".join(pieces)
     if not globs:
         return [_plain(text)]
-    return expanded(text, cwd, home)
+    return expanded(text, cwd, home, disk)
 
 
 VALUES = frozenset(("$HOME", "${HOME}", "$PWD", "${PWD}"))
@@ -196,7 +210,7 @@ def partly_known(word: Word, cwd: str, home: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def expanded(pattern: str, cwd: str, home: str) -> list[str]:
+def expanded(pattern: str, cwd: str, home: str, disk: Disk) -> list[str]:
     """The paths that match a glob now, as bash finds them; none also when there are too many."""
     absolute = expand(pattern, cwd, home)
     found = [""]
@@ -209,12 +223,12 @@ def expanded(pattern: str, cwd: str, home: str) -> list[str]:
             if not wild:
                 following.append(f"{folder}/{_plain(segment)}")
                 continue
-            for name in entries(folder or "/"):
+            for name in disk.names(folder or "/"):
                 if name[0] == "." and segment[0] != ".":
                     continue
                 if segment_matches(segment, name):
                     following.append(f"{folder}/{name}")
-            if len(following) > MOST_NAMES:
+            if len(following) > MOST_NAMES or disk.exhausted:
                 return []
         found = following
     return [path for path in found if exists(path)]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from barry_cli.bags.manifest import HookFormat
-from barry_cli.hook.install import Installed, install
+from barry_cli.hook.install import PROGRAM, Installed, install
+from barry_cli.policy.bundle import Bundle, bundle
 from barry_cli.policy.ruling.policy import Policy
 from barry_cli.policy.ruling.programs.rules import table
 
@@ -75,9 +76,15 @@ class Hook:
 Hooked = Callable[..., Hook]
 
 
+@pytest.fixture(scope="session")
+def code() -> Bundle:
+    return bundle(PROGRAM)
+
+
 @pytest.fixture
-def hooked(tmp_path: Path) -> Hooked:
+def hooked(tmp_path: Path, code: Bundle, monkeypatch: pytest.MonkeyPatch) -> Hooked:
     """Makes a hook; ``form`` changes its format, ``listener`` is whom it tells."""
+    monkeypatch.setattr("barry_cli.hook.install.kept_bundle", {PROGRAM: code}.__getitem__)
 
     def make(
         *, listener: tuple[str, str, str] | None = None, folder: str = "own", **form: object

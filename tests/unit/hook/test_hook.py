@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import socket
 import stat
 import subprocess
@@ -14,7 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.hook.conftest import FORMAT, Hook, Hooked
+from barry_cli.cli.render.verdicts import facts
+from barry_cli.hook.install import interpreter
+from barry_cli.hook.policy_file import HookPolicy, fingerprint, pack
+from barry_cli.policy.ruling.policy import Policy
+from barry_cli.policy.ruling.rule import rule
+from tests.unit.hook.conftest import FORMAT, Hook, Hooked, policy
 
 ROOT = Path(__file__).resolve().parents[3]
 UNRULED = "Barry could not rule on this call, so it is refused: "
@@ -144,9 +150,6 @@ def a_folder(hook: Hook) -> None:
 
 def another(hook: Hook) -> None:
     """One that is well made, and of another session."""
-    from barry_cli.hook.policy_file import HookPolicy, pack
-    from barry_cli.policy.ruling.policy import Policy
-
     hook.installed.policy.chmod(0o600)
     hook.installed.policy.write_bytes(pack(HookPolicy(Policy(), (), None)))
 
@@ -172,15 +175,12 @@ def test_without_its_own_policy_nothing_is_allowed(hooked: Hooked, spoil: object
 def test_a_policy_that_is_none_is_refused_whatever_its_fingerprint(
     hooked: Hooked, tmp_path: Path
 ) -> None:
-    from barry_cli.hook.policy_file import fingerprint
-
     hook = hooked()
-    program = hook.installed.command.split(str(hook.installed.policy.parent))[0]
     for data in (b"", b"N", b"(", b"\xff" * 40):
         other = tmp_path / "other"
         other.write_bytes(data)
-        command = f"{program}{hook.installed.entry}' {other} {fingerprint(data)} || exit 2"
-        said = refused(hook.call(hook.event("ls"), command))
+        words = [interpreter(), "-I", "-S", str(hook.installed.entry), str(other)]
+        said = refused(hook.call(hook.event("ls"), shlex.join([*words, fingerprint(data)])))
         assert "isn't a hook's policy" in said
 
 
@@ -216,10 +216,13 @@ def test_nothing_of_the_agent_is_run(hooked: Hooked) -> None:
     hook = hooked()
     for name in ("barry_cli", "_json", "marshal", "site", "usercustomize", "sitecustomize"):
         (hook.cwd / f"{name}.py").write_text("import os; os._exit(0)\n", encoding="utf-8")
-    around = f"PYTHONPATH='{str(hook.cwd).replace(chr(39), '')}' PYTHONSTARTUP=x PYTHONHOME= "
-    command = around + hook.installed.command
-    done = hook.call(hook.event("touch x"), command)
+    around = f"PYTHONPATH={shlex.quote(str(hook.cwd))} "
+    done = hook.call(hook.event("touch x"), around + hook.installed.command)
     assert "touch" in reason(done.stdout)
+    # The counter-case: without its flags it would be.
+    bare = hook.installed.command.replace(" -I -S ", " ")
+    done = hook.call(hook.event("touch x"), around + bare)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_its_files_are_not_for_writing(hooked: Hooked) -> None:
@@ -249,23 +252,20 @@ def test_what_was_ruled_is_told(hooked: Hooked, tmp_path: Path) -> None:
         listening.start()
         assert "touch" in reason(hook.call(hook.event('touch "x"')).stdout)
         assert hook.call(hook.event("ls")).stdout == ""
+        said = rule(policy(), "zap", {"line": 'touch "x"'}, str(hook.cwd))
         listening.join(10)
     os.unlink(path)
     first, second = (json.loads(each) for each in told)
-    assert first == {
+    assert {name: first.pop(name) for name in ("type", "token", "session", "tool", "call")} == {
+        "type": "ruled",
         "token": "the token",
         "session": "session-1",
-        "type": "ruled",
         "tool": "zap",
         "call": "call-1",
-        "outcome": "denied",
-        "rule": "touch",
-        "field": "bash.denyPrograms",
-        "start": first["start"],
-        "end": first["end"],
     }
-    assert first["start"] < first["end"]
-    assert (second["outcome"], second["rule"]) == ("allowed", "")
+    assert first == {name: value for name, value in facts(said).items() if name != "text"}
+    assert (first["outcome"], first["rule"], first["start"]) == ("denied", "touch", 0)
+    assert (second["outcome"], second["rule"]) == ("allowed", None)
 
 
 def test_nobody_to_tell_is_no_loss(hooked: Hooked) -> None:

@@ -258,8 +258,8 @@ def test_traits_bring_their_bounds(place: Folders, project: Path) -> None:
 
 def test_a_trait_of_two_bags_is_named_whole(place: Folders, project: Path) -> None:
     rows = [
-        bag(id, traits={"t": {"name": "t", "access": "read", "namespaces": [id]}})
-        for id in ("acme", "other")
+        bag(name, traits={"t": {"name": "t", "access": "read", "namespaces": [name]}})
+        for name in ("acme", "other")
     ]
     with pytest.raises(PolicyProblem):
         effective_bound(place, rows, str(project), traits=["t"])

@@ -8,7 +8,11 @@ from barry_cli.policy.ruling.programs.wrappers import WRAPPERS
 from barry_cli.policy.ruling.shell.nodes import Word
 
 HOLDERS = frozenset(
-    [name[:end] for name in WRAPPERS for end in range(len(name)) if name[end] == " "]
+    [
+        " ".join(pieces[:count])
+        for pieces in [name.split() for name in WRAPPERS if " " in name]
+        for count in range(1, len(pieces))
+    ]
 )
 """Programs, and subcommands, below which some subcommand is a wrapper."""
 
@@ -45,7 +49,7 @@ def wrapped(call: Call, entry: str, at: int) -> list[Inner]:
     if "d" in form:
         found = scan(words, at, options, through=True)
         behind = behind_dashes(words, at)
-        return [*carried(found, options), *([Run(behind)] if behind else [])]
+        return [*carried(found, options), *(command_in(behind, form, found) if behind else [])]
     found = scan(words, at, options)
     inner = carried(found, options)
     if found.stop or form == "-":

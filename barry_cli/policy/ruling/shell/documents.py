@@ -98,6 +98,9 @@ class Documents(Words):
         elif op[:2] == "<<":
             self.pending.append((redirect, self.group))
             self.documented = self.substitutions > 0
+            if self.documented and self.group is not None and self.group.kind[-1] not in "(`":
+                # bash 5.2 prints a substitution and reads that: such a body then lands elsewhere
+                raise Unreadable("a here-document that some bash versions misread")
         out.append(redirect)
         self.redirects.append(redirect)
         if len(self.redirects) > MOST_REDIRECTS:
@@ -201,6 +204,9 @@ class Documents(Words):
             start = i
             line, i = self.line(i, literal)
             stripped = line.lstrip("\t") if strip else line
+            self.fuel -= i - start
+            if self.fuel < 0:
+                raise Unreadable("nested too deep")
             if line == delimiter or stripped == delimiter:
                 self.i = i
                 return "".join(out), start

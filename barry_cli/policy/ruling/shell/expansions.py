@@ -9,7 +9,7 @@ from barry_cli.policy.ruling.shell.nodes import (
     Part,
 )
 from barry_cli.policy.ruling.shell.quotes import closing, counted, decode
-from barry_cli.policy.ruling.shell.source import NAME, NAME_START, Source, Unreadable
+from barry_cli.policy.ruling.shell.source import MOST_PIECES, NAME, NAME_START, Source, Unreadable
 
 _IN_DOUBLE = frozenset('"\\$`')
 _IN_ARITHMETIC = frozenset("()'\"\\$`")
@@ -57,10 +57,17 @@ class Expansions(Source):
         if end < 0:
             raise Unreadable(_UNCLOSED)
         inside = self.s[i:end]
-        if self.portable and "\\'" in inside:
-            raise Unreadable("$'..' that another shell reads differently")
         self.i = end + 1
         out.append(Part(TEXT, decode(inside), at, end + 1, True))
+
+    def dollar_quoted(self, i: int, j: int, quote: str, out: list[Part]) -> None:
+        """$'..' or $".." that begins at `i`, its quote at `j`."""
+        if self.portable:  # a plain "$" there, which matters where the value is read again
+            raise Unreadable(f"${quote}..{quote} that another shell reads differently")
+        if quote == "'":
+            self.ansi(j + 1, out, i)
+        else:
+            self.double(j + 1, out)
 
     def double(self, i: int, out: list[Part]) -> None:
         """A double-quoted text whose content starts at `i`."""
@@ -122,6 +129,8 @@ class Expansions(Source):
                 else:
                     self.backtick(i, out, True, quote)
                 i = at = self.i
+                if len(out) > MOST_PIECES:
+                    raise Unreadable("more pieces of a text than are read")
         if known or len(out) == before:
             out.append(Part(TEXT, "".join(known), at, i, True))
         return i
@@ -164,10 +173,8 @@ class Expansions(Source):
             if ("[" in inside or "]" in inside) and not _QUOTING.isdisjoint(inside):
                 raise Unreadable("brackets that can't be read with certainty")
             out.append(Part(ARITHMETIC, s[i : self.i], i, self.i, quoted))
-        elif c == "'" and not quoted:
-            self.ansi(j + 1, out, i)
-        elif c == '"' and not quoted:
-            self.double(j + 1, out)
+        elif c in ("'", '"') and not quoted:
+            self.dollar_quoted(i, j, c, out)
         else:
             out.append(Part(TEXT, "$", i, j, quoted))
             self.i = j

@@ -5,6 +5,8 @@ from barry_cli.policy.ruling.shell.nodes import Command, Group, Part, Word
 from barry_cli.policy.ruling.shell.source import BREAKS, Unreadable, place
 from barry_cli.policy.ruling.shell.words import ARGUMENT
 
+# What a reader of its own costs, in characters read.
+_APART = 96
 _BODIES = OPENERS - {"function", "coproc"}
 
 
@@ -67,7 +69,7 @@ class Reader(Lists):
 
     def apart(self, text: str) -> "Reader":
         """A reader of another text, which adds to the same reading."""
-        self.fuel -= len(text)
+        self.fuel -= len(text) + _APART
         if self.fuel < 0:
             raise Unreadable("nested too deep")
         reader = Reader(text, self.reading, self.portable)

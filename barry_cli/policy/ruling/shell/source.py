@@ -12,7 +12,8 @@ from barry_cli.policy.ruling.shell.nodes import (
 MOST_CHARACTERS = 65_536
 MOST_COMMANDS = 4_096
 MOST_REDIRECTS = 4_096
-MOST_WORDS = 16_384
+MOST_WORDS = 8_192
+MOST_PIECES = 8_192
 DEEPEST = 48
 
 BREAKS = frozenset(" \t\n;&|()<>")
@@ -30,12 +31,16 @@ class Source:
     `fuel` bounds what is read twice (the look-ahead for arithmetic, the text in backticks), so
     that the whole stays linear in the length of the text. `key_end` is past the reserved word that
     was found last. `loose`: a compound command just ended, so a closing word may follow at once.
+    `substitutions`: how many are open here; `documented`: a here-document stood in the innermost.
+    `extended`: extended patterns are on. `doubt`: why what was read is not certain, "" when it is;
+    a text in doubt is refused once it was read.
     """
 
     __slots__ = (
         "commands",
         "depth",
         "documented",
+        "extended",
         "doubt",
         "fuel",
         "group",
@@ -65,6 +70,7 @@ class Source:
         self.depth = 0
         self.doubt = ""
         self.documented = False
+        self.extended = False
         self.substitutions = 0
         self.fuel = 4 * self.n + 4_096
         self.words = 0

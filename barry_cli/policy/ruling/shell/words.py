@@ -13,7 +13,14 @@ from barry_cli.policy.ruling.shell.nodes import (
     Part,
     Word,
 )
-from barry_cli.policy.ruling.shell.source import BREAKS, MOST_WORDS, NAME, NAME_START, Unreadable
+from barry_cli.policy.ruling.shell.source import (
+    BREAKS,
+    MOST_PIECES,
+    MOST_WORDS,
+    NAME,
+    NAME_START,
+    Unreadable,
+)
 
 # What a word is open to
 GLOBS = 1  # * ? [..] match files
@@ -22,6 +29,8 @@ COLONS = 4  # it is an assignment's value: a tilde counts behind a colon too
 PATTERN = 8  # ?(..) *(..) +(..) @(..) !(..) are patterns
 ARGUMENT = GLOBS | BRACES
 
+# What braces that make too many words cost, in words.
+_BRACES_TRIED = 512
 _STOPS = BREAKS | frozenset("'\"\\$`")
 _MAGIC = frozenset("*?[")
 _BEFORE_GROUP = frozenset("?*+@!")
@@ -80,6 +89,8 @@ class Words(Expansions):
                 i = end
             else:
                 break
+            if len(out) > MOST_PIECES:
+                raise Unreadable("more pieces of a word than are read")
         self.i = i
         return out
 
@@ -96,13 +107,14 @@ class Words(Expansions):
 
     def patterns(self, flags: int) -> bool:
         """Extended patterns are on here: `[[` turns them on, and shopt on an earlier line."""
-        if flags & PATTERN:
+        if flags & PATTERN or self.extended:
             return True
         if "extglob" not in self.s:
             return False
         for command in self.commands:
             texts = [word.text for word in command.words]
             if "shopt" in texts and "extglob" in texts and "\n" in self.s[command.end : self.i]:
+                self.extended = True
                 return True
         return False
 
@@ -160,8 +172,7 @@ class Words(Expansions):
 
     def finish(self, pieces: list[Part], at: int, words: list[Word], flags: int) -> None:
         """Add the word or words that `pieces` stand for."""
-        self.words += 1
-        if self.words > MOST_WORDS:
+        if len(words) > MOST_WORDS:
             raise Unreadable("more words than are read")
         if flags & BRACES:
             for piece in pieces:
@@ -179,18 +190,21 @@ class Words(Expansions):
                 and len(piece.text) != piece.end - piece.start
             ):
                 raise Unreadable("braces that can't be read with certainty")
-        try:
-            expanded = expand(pieces, self.s)
-            self.words += len(expanded)
-            if self.words > MOST_WORDS:
-                raise TooMany
-        except TooMany:
+        expanded: list[list[Part]] | None = None
+        if self.words <= MOST_WORDS:
+            try:
+                expanded = expand(pieces, self.s)
+            except TooMany:
+                self.words += _BRACES_TRIED
+            else:
+                self.words += len(expanded) * (1 + (end - at) // 16)
+        if expanded is None:
             part = Part(BRACE, self.s[at:end], at, end, False)
             part.many = True
-            part.commands = tuple(command for piece in pieces for command in piece.commands)
+            part.commands = tuple([command for piece in pieces for command in piece.commands])
             words.append(Word(None, at, end, False, (part,)))
-            return
-        words += [self.build(word, at, end, flags) for word in expanded if word]
+        else:
+            words += [self.build(word, at, end, flags) for word in expanded if word]
 
     def build(self, pieces: list[Part], at: int, end: int, flags: int) -> Word:
         """One word of its pieces: tildes and globs found, known text put together."""
@@ -252,6 +266,8 @@ class Words(Expansions):
                 part = Part(GLOB, text[i:stop], piece.start + i, piece.start + stop, False)
                 part.many = True
                 out.append(part)
+                if len(out) > MOST_PIECES // 4:
+                    raise Unreadable("more pieces of a word than are read")
                 i = known = stop
             else:
                 i += 1
@@ -265,8 +281,11 @@ class Words(Expansions):
         self.enter()
         s = self.s
         out: list[Word] = []
+        waiting = len(self.pending)
         while True:
             self.gap()
+            if len(self.pending) != waiting:
+                raise Unreadable("a here-document that begins in a compound assignment")
             i = self.i
             c = s[i : i + 1]
             if c == ")":
@@ -285,6 +304,9 @@ class Words(Expansions):
             if self.number(pieces) or not pieces:
                 raise Unreadable("a compound assignment that bash rejects")
             self.finish(pieces, i, out, flags)
+        if self.substitutions and s[self.i - 2 : self.i - 1] == "\\":
+            # bash 5.2 prints a substitution without that last blank, and reads it anew
+            raise Unreadable("a compound assignment that some bash versions misread")
         self.i += 1
         self.depth -= 1
         return tuple(out)
@@ -292,6 +314,9 @@ class Words(Expansions):
     def array(self, start: int) -> Part:
         """The part for `(items)` whose parenthesis is at `start`."""
         commands = len(self.commands)
+        self.words += 2
+        if self.words > MOST_WORDS:
+            raise Unreadable("more words than are read")
         self.i = start + 1
         self.items()
         part = Part(ARRAY, self.s[start : self.i], start, self.i, False)
@@ -341,6 +366,8 @@ def _tildes(text: str, first: bool, last: bool, flags: int) -> list[tuple[int, i
                 end += 1
             if end < len(text) or last:
                 out.append((i, end))
+            if len(out) > MOST_PIECES // 8:
+                raise Unreadable("more tildes than are read")
         i = text.find("~", i + 1)
     return out
 

@@ -166,7 +166,9 @@ def test_every_wrapper_runs_its_command(name: str) -> None:
     if form == "-":
         assert program_denied(f"{name} git push", ["git:push"]) is None
         return
-    operands = "".join(f"{number} " for number in range(1, int(form[0]) + 1)) if form != "d" else ""
+    operands = (
+        "".join(f"{number} " for number in range(1, int(form[0]) + 1)) if form[0].isdigit() else ""
+    )
     dashes = "-- " if "d" in form else ""
     words = "'git push'" if "c" in form else "git push"
     other = "'echo git push'" if "c" in form else "echo git push"

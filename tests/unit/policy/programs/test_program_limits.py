@@ -56,7 +56,7 @@ WRAPPED = some.sampled_from(
         "sh <<'E'\n{}\nE\n",
         "echo '{}' | sh",
         "( {} )",
-        "x=$({})",
+        "x=$( {} )",
         "f() {{ {}; }}; f",
     ]
 )
