@@ -28,6 +28,7 @@ from barry_cli.policy.ruling.patches import BEGIN, patch_paths
 from barry_cli.policy.ruling.patterns import compile_allow, compile_deny
 from barry_cli.policy.ruling.programs.walk import walk
 from barry_cli.policy.ruling.shell.reading import read
+from barry_cli.policy.ruling.tool_names import files_rule
 from barry_cli.policy.schema import Bound
 from barry_cli.policy.tools import denied_tool
 
@@ -164,6 +165,10 @@ def _command(text: str, bound: Bound, cwd: str) -> Iterator[tuple[str, str]]:
     for host in extract_domains_from_command(text) if domains else ():
         if rule := is_domain_denied(host, domains):
             yield "network.domains", rule
+    if only_read := files_rule(bound.denied_access or ()):
+        found = walk(read(text))
+        if found.unparseable or Files(found, cwd, os.path.expanduser("~")).written(only_read):
+            yield "deniedAccess", only_read
     if _restricts(bound):
         yield from _files(text, bound, cwd)
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.bench.measure import ROUNDS, command, race, show
+from tests.bench.measure import command, race, show
 from tests.bench.place import Place, install, run
 
 pytestmark = pytest.mark.timeout(900)
 
+ROUNDS = 41
 BASE = "python -c pass"
-
 MOST = {"hook || exit 2": 1.0, "hook || exit 2, a file": 1.0, "bound check": 1.3}
 
 BOUND = """
@@ -23,25 +23,80 @@ BOUND = """
 denyPrograms = ["git:push", "gh:pr:merge", "docker", "sudo"]
 [files]
 deny = [".env", "secrets/**", "~/.ssh/**", "*.pem"]
-[network]
-actions = ["ssh:write"]
-domains = ["*.internal.example"]
 """
-
 LINE = "cd src && git status --short | head -n 20 && python -m pytest -q tests 2>&1 | tail -n 5"
 
-# Run by the installed Barry: what a launch would do.
-INSTALL = """
-import sys
+# What a launch does, by the installed Barry.
+LAUNCHED = """
+import sys, tomllib
 from pathlib import Path
 from barry_cli.bags.manifest import read_bag
+from barry_cli.base.paths import folders
 from barry_cli.hook.install import install
-from tests_door import policy
-bag = read_bag(sys.argv[1])
-print(install(Path(sys.argv[2]), policy(sys.argv[3], bag), bag.formats.values()).command)
+from barry_cli.policy.compile import compile_policy, floor_patterns
+from barry_cli.policy.schema import parse_bound
+from barry_cli.registry.shipped import shipped_path
+(packages,) = Path(shipped_path("claude")).glob("barry_adapter_*")
+bag = read_bag(packages)
+policy = compile_policy(
+    parse_bound(tomllib.loads(sys.argv[1])), root=".", harness="claude", tools=bag.tools,
+    floor=floor_patterns(folders()),
+)
+print(install(Path("session").absolute(), policy, bag.formats.values()).command)
 """
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return install(tmp_path_factory.mktemp("door"))
+
+
+def event(place: Place, tool: str, given: dict[str, str]) -> int:
+    """A file with an event, open for reading."""
+    path = place.top / f"{tool}.json"
+    said = {"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": given,
+            "cwd": str(place.top), "session_id": "s", "tool_use_id": "t"}  # fmt: skip
+    path.write_text(json.dumps(said), encoding="utf-8")
+    return os.open(path, os.O_RDONLY)
+
+
+def from_its_start(said: int, call: Callable[[], float]) -> Callable[[], float]:
+    def run() -> float:
+        os.lseek(said, 0, os.SEEK_SET)
+        return call()
+
+    return run
+
+
+def test_ruling(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    env = place.home("ruling")
+    monkeypatch.chdir(place.top)
+    Path(".barry").mkdir()
+    Path(".barry", "bound.toml").write_text(BOUND, encoding="utf-8")
+    hook = run(place.python, "-c", LAUNCHED, BOUND, cwd=place.top, env=env).strip()
+    check = [place.barry, "bound", "check", "--command", LINE]
+    for _ in range(2):
+        assert run(*check, cwd=place.top, env=env) == "allowed\n"
+    line = event(place, "Bash", {"command": LINE})
+    file = event(place, "Read", {"file_path": str(place.top / "README.md")})
+    shell = ["/bin/sh", "-c", hook]
+    figures = race(
+        {
+            BASE: command([place.python, "-c", "pass"], env),
+            "hook || exit 2": from_its_start(line, command(shell, env, stdin=line)),
+            "hook || exit 2, a file": from_its_start(file, command(shell, env, stdin=file)),
+            "bound check": command(check, env),
+            "barry --version": command([place.barry, "--version"], env),
+        },
+        rounds=ROUNDS,
+    )
+    show(f"one ruling, least and median of {ROUNDS}", figures, BASE)
+    os.close(line)
+    os.close(file)
+    base = figures[BASE].least
+    over = {
+        name: round(figures[name].least / base, 2)
+        for name, limit in MOST.items()
+        if figures[name].least > limit * base
+    }
+    assert not over, over

@@ -12,34 +12,48 @@ def faults(sentence: Sentence, run: Run) -> list[str]:
     reading = read(sentence.text)
     if reading.unparseable:
         return ["unparseable: " + reading.unparseable]
-    out: list[str] = []
-    seen = {}
+    seen: dict[str, list[Word]] = {}
     for command in reading.commands:
         number = _number([word.text for word in command.words])
         if number:
-            seen[number] = command
+            seen[number] = command.words
+    return [
+        *(fault for argv in run.executed for fault in _missed(seen, argv)),
+        *_written(sentence, reading, run),
+        *([] if _broken(run) else _invented(sentence, seen, run)),
+        *_spans(reading),
+    ]
+
+
+def _missed(seen: dict[str, list[Word]], argv: list[str]) -> list[str]:
+    words = seen.get(_number(argv))
+    if words is None:
+        return [] if argv[0] == "no" else [f"missed: {argv}"]
+    if _fits(words, argv):
+        return []
+    return [f"misread: {argv} for {[word.text for word in words]}"]
+
+
+def _invented(sentence: Sentence, seen: dict[str, list[Word]], run: Run) -> list[str]:
     executed = {_number(argv) for argv in run.executed}
-    for argv in run.executed:
-        command = seen.get(_number(argv))
-        if command is not None:
-            if not _fits(command.words, argv):
-                out.append(f"misread: {argv} for {[word.text for word in command.words]}")
-        elif argv[0] != "no":
-            out.append(f"missed: {argv}")
-    if "substitution: line" in run.stderr and "syntax error" in run.stderr:
-        return out  # bash couldn't read back what it had printed of a substitution
-    if "Bad file descriptor" in run.stderr:
-        return out  # a descriptor was closed before it was used
-    for number in seen:
-        if number not in executed and number not in sentence.dead:
-            out.append(f"invented: {number}")
-    written = {redirect.target.text for redirect in reading.redirects if redirect.writes}
+    names = {name for name in seen if name not in executed}
+    return [f"invented: {name}" for name in sorted(names - sentence.dead)]
+
+
+def _written(sentence: Sentence, reading: Reading, run: Run) -> list[str]:
+    written = [redirect.target.text for redirect in reading.redirects if redirect.writes]
     names = {text.removeprefix("./") for text in written if text and text[0] != "/"}
-    for name in run.created - names:
-        out.append(f"missed a write: {name}")
-    for name in names - run.created - sentence.dead - {"f0"}:
-        out.append(f"invented a write: {name}")
-    return out + _spans(reading)
+    out = [f"missed a write: {name}" for name in sorted(run.created - names)]
+    if not _broken(run):
+        never = names - run.created - sentence.dead
+        out += [f"invented a write: {name}" for name in sorted(never)]
+    return out
+
+
+def _broken(run: Run) -> bool:
+    """Bash gave up on the way: it couldn't read what it had printed, or had closed what it used."""
+    misprint = "substitution: line" in run.stderr and "syntax error" in run.stderr
+    return misprint or "Bad file descriptor" in run.stderr
 
 
 def _number(words: Sequence[str | None]) -> str:

@@ -141,8 +141,8 @@ class Grammar:
         if self.chance(0.05) and not self.flat:
             self.note("redirection: before the command")
             before += self.redirection() + self.space()
-        for _ in range(self.random.choice([0, 0, 1, 1, 2] if self.depth < _DEEPEST else [0, 0, 1])):
-            parts.append(self.word())
+        most = [0, 0, 1, 1, 2] if self.depth < _DEEPEST else [0, 0, 1]
+        parts += [self.word() for _ in range(self.random.choice(most))]
         if self.chance(0.05):
             self.note("reserved word: as an argument")
             parts.append(self.random.choice("if then fi do done { } ! [[ esac time in".split()))
@@ -233,7 +233,7 @@ class Grammar:
         if self.depth > _DEEPEST or self.chance(0.5):
             return self.call()
         self.depth += 1
-        some = self.random.choices(self.compounds, k=2)
+        some = self.random.choices(_COMPOUNDS, k=2)
         make = min(some, key=lambda way: self.made[way.__name__])
         self.made[make.__name__] += 1
         self.within += 1
@@ -257,7 +257,7 @@ class Grammar:
     def ended(self) -> str:
         """A list, and what separates it from a command that follows."""
         text = self.sequence()
-        return text + (self.feed() if self.inner and self.documents or self.bodies else "; ")
+        return text + (self.feed() if (self.inner and self.documents) or self.bodies else "; ")
 
     def never(self) -> str:
         self.dying += 1
@@ -465,11 +465,6 @@ class Grammar:
         self.note("alias")
         return "alias p0='p1 u999'"
 
-    compounds: list[Callable[["Grammar"], str]] = [
-        group, subshell, condition_if, loop_for, loop_arguments, loop_arithmetic, loop_while,
-        loop_until, select, case, test, arithmetic, nested_subshell, function, coproc, assign, alias,
-    ]  # fmt: skip
-
     # words
 
     def words(self) -> str:
@@ -609,18 +604,30 @@ _PIECES: dict[str, Callable[[Grammar], str]] = {
     "plain": lambda g: g.random.choice(["a", "b-c", "d=1", "@%+^", "a#b", ",."]),
     "quoting: '..'": lambda g: g.random.choice(["'a b'", "''", "'$(p0) `'", "'\\'"]),
     'quoting: ".."': lambda g: g.random.choice(['"a b"', '""', '"it\'s"', '"\\"\\$\\`\\\\\\a"']),
-    "quoting: $'..'": lambda g: g.random.choice(["$'a\\tb'", "$'\\''" if not g.careful else "$'a'", "$'\\x41\\102\\u00e9'", "$'\\cB\\q'"]),
+    "quoting: $'..'": lambda g: g.random.choice(
+        ["$'a\\tb'", "$'\\''" if not g.careful else "$'a'", "$'\\x41\\102\\u00e9'", "$'\\cB\\q'"]
+    ),
     'quoting: $".."': lambda g: g.random.choice(['$"a b"', '$"$V0"']),
     "quoting: \\": lambda g: g.random.choice(["\\ ", "\\$", "\\'", "\\;", "\\a", "\\#"]),
     "line continuation: in a word": lambda g: "a\\\nb",
     "line continuation: in quotes": lambda g: '"a\\\nb"',
-    "braces: list": lambda g: g.random.choice(["{a,b}", "{a,'b c'}", "x{,y}", '{"$V0",z}', "{\\,,a}"]),
+    "braces: list": lambda g: g.random.choice(
+        ["{a,b}", "{a,'b c'}", "x{,y}", '{"$V0",z}', "{\\,,a}"]
+    ),
     "braces: nested": lambda g: g.random.choice(["{a,{b,c}}", "{{a,b},c}x", "{a,b}{c,d}"]),
-    "braces: sequence": lambda g: g.random.choice(["{1..3}", "{03..1}", "{a..c}", "{1..9..4}", "{-2..2}"]),
-    "braces: none": lambda g: g.random.choice(["{}", "{a}", "{a,b", "a}", "{1..}", "{a..3}", "{..}"]),
+    "braces: sequence": lambda g: g.random.choice(
+        ["{1..3}", "{03..1}", "{a..c}", "{1..9..4}", "{-2..2}"]
+    ),
+    "braces: none": lambda g: g.random.choice(
+        ["{}", "{a}", "{a,b", "a}", "{1..}", "{a..3}", "{..}"]
+    ),
     "tilde": lambda g: g.random.choice(["~", "~/x", "a~", "~/'y z'"]),
-    "glob": lambda g: g.random.choice(["*", "w?", *(() if g.careful else ("[ab]", "[!a]*", "[a", "a]"))]),
-    "$x": lambda g: g.random.choice(["$V0", '"$V0"', '"$V0$V1"', "$?", "$$", "$!", "$-", "$#", "$0"]),
+    "glob": lambda g: g.random.choice(
+        ["*", "w?", *(() if g.careful else ("[ab]", "[!a]*", "[a", "a]"))]
+    ),
+    "$x": lambda g: g.random.choice(
+        ["$V0", '"$V0"', '"$V0$V1"', "$?", "$$", "$!", "$-", "$#", "$0"]
+    ),
     "$@": lambda g: g.random.choice(['"$@"', "$*", '"$*"', '"a$@b"', "$1"]),
     "${..}": Grammar.expansion,
     "$(..) in a word": lambda g: g.substitution(),
@@ -633,7 +640,7 @@ _PIECES: dict[str, Callable[[Grammar], str]] = {
     "<(..)": lambda g: "<(" + g.inside() + ")",
     ">(..)": lambda g: ">(" + g.inside() + ")" if not g.plain else "a",
     "a dollar": lambda g: g.random.choice(["$.", "a$,", '"$"', '"a$ "']),
-}  # fmt: skip
+}
 
 _FLAT = [
     name for name in _PIECES if "(" not in name and name not in ('"..`..`.."', "${..}", "$[..]")
@@ -651,18 +658,45 @@ _REDIRECTIONS: dict[str, Callable[[Grammar], str]] = {
     "redirection: 2>&1": lambda g: g.random.choice(["2>&1", ">&2", "3>&1", "2>& 1", "4>&1-"]),
     "redirection: close": lambda g: g.random.choice(["3>&-", "<&-", "4<& -"]),
     "redirection: <&": lambda g: g.random.choice(["<&0", "3<&0", "4<&0-"]),
-    "redirection: {fd}": lambda g: "{fd" + g.number() + "}" + g.random.choice([">", ">>"]) + g.file(),
+    "redirection: {fd}": lambda g: (
+        "{fd" + g.number() + "}" + g.random.choice([">", ">>"]) + g.file()
+    ),
     "redirection: to a substitution": lambda g: "> >(" + g.inside() + ")" if not g.plain else ">&1",
     "redirection: from a substitution": lambda g: "< <(" + g.inside() + ")",
     "redirection: computed target": lambda g: "<f" + g.dollar() + "((0*(" + g.expression() + ")))",
-    "here-string": lambda g: g.operator("<<<") + g.random.choice([" a", "'a b'", '"$V0"', g.substitution()]),
+    "here-string": lambda g: (
+        g.operator("<<<") + g.random.choice([" a", "'a b'", '"$V0"', g.substitution()])
+    ),
     "here-document": lambda g: g.document("<<", "E", "E", False),
     "here-document: <<-": lambda g: g.document("<<-", "E", "E", False),
-    "here-document: quoted": lambda g: g.document("<<", g.random.choice(["'E'", '"E"', "\\E"]), "E", True),
-    "here-document: partly quoted": lambda g: g.document("<<", g.random.choice(['E"F"', "E\\F"]), "EF", True),
+    "here-document: quoted": lambda g: g.document(
+        "<<", g.random.choice(["'E'", '"E"', "\\E"]), "E", True
+    ),
+    "here-document: partly quoted": lambda g: g.document(
+        "<<", g.random.choice(['E"F"', "E\\F"]), "EF", True
+    ),
     "here-document: quoted with a blank": lambda g: g.document("<<", "'E F'", "E F", True),
     "here-document: empty delimiter": lambda g: g.document("<<", "''", "", True),
     "here-document: <<- quoted": lambda g: g.document("<<-", "'E'", "E", True),
-}  # fmt: skip
+}
 
+_COMPOUNDS: list[Callable[[Grammar], str]] = [
+    Grammar.group,
+    Grammar.subshell,
+    Grammar.condition_if,
+    Grammar.loop_for,
+    Grammar.loop_arguments,
+    Grammar.loop_arithmetic,
+    Grammar.loop_while,
+    Grammar.loop_until,
+    Grammar.select,
+    Grammar.case,
+    Grammar.test,
+    Grammar.arithmetic,
+    Grammar.nested_subshell,
+    Grammar.function,
+    Grammar.coproc,
+    Grammar.assign,
+    Grammar.alias,
+]
 _NO_REDIRECTION = (Grammar.select, Grammar.coproc, Grammar.function, Grammar.assign, Grammar.alias)

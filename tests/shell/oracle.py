@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Self
 
 NAMES = (*(f"p{k}" for k in range(10)), "no")
 
@@ -66,7 +67,7 @@ class Oracle:
         self._seconds = seconds
         self._folder = TemporaryDirectory(prefix="oracle-")
 
-    def __enter__(self) -> "Oracle":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -156,8 +157,6 @@ class _Bench:
         os.close(write)
         ready, _, _ = select.select([read], [], [], self.seconds)
         if not ready:
-            if os.environ.get("SHOW"):
-                print("TIMEOUT", repr(command), file=sys.stderr)
             os.killpg(child.pid, signal.SIGKILL)
         os.close(read)
         child.wait(self.seconds)

@@ -5,6 +5,8 @@ from barry_cli.policy.ruling.shell.reading import GLOB, TEXT, TILDE, Part, Word
 HOLE = "\0"
 """Stands for what only bash learns. No argument holds a NUL."""
 
+GLUE = frozenset(" \t\n")
+
 
 class Option:
     """`name` as it is written ("-o", "--output"), and its value if it takes one.
@@ -85,6 +87,24 @@ def after(word: Word, count: int) -> Word:
         part = Part(TEXT, first.text[count:], first.start, first.end, first.quoted)
         rest.insert(0, part)
     return Word(None, word.start, word.end, word.quoted, tuple(rest))
+
+
+def pieces(word: Word) -> list[Word]:
+    """What in a word of a program that isn't known may be a path: the word, a value, `@path`."""
+    start = word.prefix
+    if not start:
+        return [word]
+    if GLUE & set(start):
+        return []
+    found = [] if start[:1] == "-" else [word]
+    at = start.find("=")
+    if at > 0:
+        found.append(after(word, at + 1))
+    if start[:1] == "@":
+        found.append(after(word, 1))
+    if start[:1] == "-" != start[1:2] and at < 0 and len(start) > 2:
+        found.append(after(word, 2))
+    return found
 
 
 def full_name(name: str, known: frozenset[str]) -> str:

@@ -2,7 +2,7 @@
 
 from barry_cli.policy.ruling import scripts
 from barry_cli.policy.ruling.file_use import READ, WRITE, FileUse, code_use, named
-from barry_cli.policy.ruling.operands import after, known, take_apart
+from barry_cli.policy.ruling.operands import after, known, pieces, take_apart
 from barry_cli.policy.ruling.programs.code import given_code, language
 from barry_cli.policy.ruling.shell.reading import Word
 
@@ -169,4 +169,4 @@ def code(name: str, words: list[Word]) -> list[FileUse]:
     codes = given_code(known_as, [Word(name, 0, 0, False), *words]) if known_as else []
     if codes:
         return [code_use(word, name) for word in codes]
-    return [FileUse(READ, word, name).unsure() for word in words if word.prefix[:1] != "-"]
+    return [FileUse(READ, each, name).unsure() for word in words for each in pieces(word)]

@@ -2,7 +2,7 @@
 
 from barry_cli.policy.ruling import archives, downloads, git_files, texts
 from barry_cli.policy.ruling.file_use import CHANGE, READ, WRITE, FileUse
-from barry_cli.policy.ruling.operands import HOLE, after, known, take_apart
+from barry_cli.policy.ruling.operands import HOLE, known, pieces, take_apart
 from barry_cli.policy.ruling.roles import role
 from barry_cli.policy.ruling.shell.reading import PROCESS_IN, PROCESS_OUT, Word
 
@@ -15,7 +15,6 @@ STREAMS = (
     "/dev/full",
     "/proc/self/fd/",
 )
-GLUE = frozenset(" \t\n")
 
 
 MARKS = frozenset(":<>/@=^!+r")
@@ -162,27 +161,10 @@ def _unlisted(name: str, words: list[Word]) -> list[FileUse]:
     """Nothing is known of the program: it may read any word, or what is behind a `=` or `@`."""
     found: list[FileUse] = []
     for word in words:
-        for each in _pieces(word):
+        for each in pieces(word):
             use = FileUse(READ, each, name)
             use.sure = False
             found.append(use)
-    return found
-
-
-def _pieces(word: Word) -> list[Word]:
-    start = word.prefix
-    if not start:
-        return [word]
-    if GLUE & set(start):
-        return []
-    found = [] if start[:1] == "-" else [word]
-    at = start.find("=")
-    if at > 0:
-        found.append(after(word, at + 1))
-    if start[:1] == "@":
-        found.append(after(word, 1))
-    if start[:1] == "-" != start[1:2] and at < 0 and len(start) > 2:
-        found.append(after(word, 2))
     return found
 
 

@@ -49,7 +49,6 @@ def places(env: dict[str, str]) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the folders are those of Linux")
 @pytest.mark.parametrize("case", SURROUNDINGS)
 def test_the_door_looks_where_everybody_else_keeps_things(case: str) -> None:
     quick, right = places(SURROUNDINGS[case])

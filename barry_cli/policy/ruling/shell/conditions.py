@@ -22,18 +22,18 @@ class Conditions(Documents):
             raise Unreadable(_REJECTED)
 
     def either(self) -> str:
-        """Terms with && and ||; returns the token behind them, which is taken."""
+        """Terms with && and ||; returns the sign behind them, which is taken."""
         while True:
             self.term()
             self.gap()
-            token = self.token()
-            if token not in ("&&", "||"):
-                return token
+            sign = self.sign()
+            if sign not in ("&&", "||"):
+                return sign
             if self.portable:
                 raise Unreadable("[[ .. ]] that another shell reads differently")
 
-    def token(self) -> str:
-        """The token at `self.i`: && || ( ) < > ]], or "" for a word."""
+    def sign(self) -> str:
+        """The sign at `self.i`: && || ( ) < > ]], or "" for a word."""
         s = self.s
         i = self.i
         c = s[i : i + 1]
@@ -75,15 +75,15 @@ class Conditions(Documents):
 
     def term(self) -> None:
         self.gap()
-        token = self.token()
-        while token == "":
+        sign = self.sign()
+        while sign == "":
             first, raw = self.side(0)
             if raw != "!":
                 self.test(first, raw)
                 return
             self.gap()
-            token = self.token()
-        if token != "(":
+            sign = self.sign()
+        if sign != "(":
             raise Unreadable(_REJECTED)
         self.enter()
         if self.either() != ")":
@@ -94,19 +94,19 @@ class Conditions(Documents):
         """One test whose first word was read."""
         self.blank()
         if len(raw) == 2 and raw[0] == "-" and raw[1] in _UNARY:
-            if self.token() != "":
+            if self.sign() != "":
                 raise Unreadable(_REJECTED)
             word, _ = self.side(0)
             if raw in ("-v", "-R"):
                 self.calm(word)
             return
         keep = self.i
-        token = self.token()
-        if token in ("&&", "||", ")", "]]"):
+        sign = self.sign()
+        if sign in ("&&", "||", ")", "]]"):
             self.i = keep
             return
-        operator = token
-        if token == "":
+        operator = sign
+        if sign == "":
             _, operator = self.side(0)
             if operator not in _BINARY:
                 raise Unreadable(_REJECTED)
@@ -114,7 +114,7 @@ class Conditions(Documents):
         if operator == "=~":
             self.expression()
             return
-        if self.token() != "":
+        if self.sign() != "":
             raise Unreadable(_REJECTED)
         second, _ = self.side(PATTERN if operator in ("=", "==", "!=") else 0)
         if operator in _ARITHMETIC:

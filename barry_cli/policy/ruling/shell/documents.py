@@ -5,6 +5,8 @@ from barry_cli.policy.ruling.shell.quotes import closing, decode
 from barry_cli.policy.ruling.shell.source import BREAKS, MOST_REDIRECTS, Unreadable
 from barry_cli.policy.ruling.shell.words import GLOBS, Words
 
+_DELIMITER = "a here-document whose delimiter can't be read"
+_IN_DOUBLE = frozenset("\\$`")
 _BEHIND_LESS = {"&": "<&", ">": "<>"}
 _BEHIND_GREATER = {">": ">>", "&": ">&", "|": ">|"}
 
@@ -23,7 +25,7 @@ class Documents(Words):
         i = self.i
         while i < n:
             c = s[i]
-            if c == " " or c == "\t":
+            if c in " \t":
                 i += 1
             elif c == "\\" and s.startswith("\n", i + 1):
                 i += 2
@@ -111,67 +113,48 @@ class Documents(Words):
     def delimiter(self) -> tuple[Word, bool]:
         """The delimiter at `self.i`, on which quotes work and nothing else does."""
         s = self.s
-        n = self.n
         i = at = self.i
         known: list[str] = []
         quoted = False
-        while i < n:
+        while i < self.n and s[i] not in BREAKS:
             c = s[i]
-            if c in BREAKS:
-                if c in "<>" and s.startswith("(", self.skip(i + 1)):
-                    raise Unreadable("a substitution in a here-document's delimiter")
-                break
-            if c == "\\":
-                if i + 1 >= n:
-                    raise Unreadable("a backslash at the end")
-                if s[i + 1] != "\n":
-                    known.append(s[i + 1])
-                    quoted = True
-                i += 2
-            elif c == "'":
-                end = self.single(i + 1)
-                known.append(s[i + 1 : end])
-                quoted = True
-                i = end + 1
-            elif c == '"':
-                i = self.quoted_delimiter(i + 1, known)
-                quoted = True
-            elif c == "$" and s.startswith("'", i + 1):
-                end = closing(s, i + 2)
-                if end < 0:
-                    raise Unreadable("a quote is not closed")
-                known.append(decode(s[i + 2 : end]))
-                quoted = True
-                i = end + 1
-            elif c == "$" and s.startswith('"', i + 1):
-                i += 1
+            if c in "\\'\"" or (c == "$" and s.startswith(("'", '"'), i + 1)):
+                quoted = not s.startswith("\\\n", i) or quoted
+                i = self.quoted_delimiter(i, known)
             elif c == "`" or (c == "$" and s[i + 1 : i + 2] in ("(", "{", "[", "\\")):
-                raise Unreadable("a substitution in a here-document's delimiter")
+                raise Unreadable(_DELIMITER)
             else:
                 known.append(c)
                 i += 1
-        if i == at:
-            raise Unreadable("a here-document without a delimiter")
+        if i == at or (s[i : i + 1] in ("<", ">") and s.startswith("(", self.skip(i + 1))):
+            raise Unreadable(_DELIMITER)
         self.i = i
         return Word("".join(known), at, i, quoted), quoted
 
     def quoted_delimiter(self, i: int, known: list[str]) -> int:
+        """Past what is quoted at `i` of a delimiter."""
         s = self.s
-        while i < self.n:
-            c = s[i]
-            if c == '"':
-                return i + 1
-            if c == "\\" and s[i + 1 : i + 2] in ("$", "`", '"', "\\"):
-                known.append(s[i + 1])
-                i += 2
-            elif c == "\\" and s.startswith("\n", i + 1):
-                i += 2
-            elif c == "`" or (c == "$" and s[i + 1 : i + 2] in ("(", "{", "[")):
-                raise Unreadable("a substitution in a here-document's delimiter")
-            else:
-                known.append(c)
-                i += 1
-        raise Unreadable("a quote is not closed")
+        if s[i] == "\\":
+            if not s.startswith("\n", i + 1):
+                known.append(s[i + 1 : i + 2] or "\\")
+            return min(i + 2, self.n)
+        if s[i] == "'":
+            end = self.single(i + 1)
+            known.append(s[i + 1 : end])
+            return end + 1
+        if s.startswith("$'", i):
+            end = closing(s, i + 2)
+            known.append(decode(s[i + 2 : end]))
+        else:
+            i += s[i] == "$"
+            end = s.find('"', i + 1)
+            inside = s[i + 1 : end]
+            if not _IN_DOUBLE.isdisjoint(inside):
+                raise Unreadable(_DELIMITER)
+            known.append(inside)
+        if end < 0:
+            raise Unreadable(_DELIMITER)
+        return end + 1
 
     def document(self, redirect: Redirect, group: Group | None) -> None:
         """The body of a here-document, whose first line is at `self.i`."""
@@ -207,7 +190,7 @@ class Documents(Words):
             self.fuel -= i - start
             if self.fuel < 0:
                 raise Unreadable("nested too deep")
-            if line == delimiter or stripped == delimiter:
+            if delimiter in (line, stripped):
                 self.i = i
                 return "".join(out), start
             if self.substitutions and stripped.startswith(delimiter) and ")" in stripped:

@@ -106,15 +106,7 @@ class Expansions(Source):
                     break
             c = s[i]
             if c == "\\":
-                following = s[i + 1 : i + 2]
-                if following == "\n":
-                    pass
-                elif following in ("$", "`", "\\") or (following == quote and quote):
-                    known.append(following)
-                else:
-                    known.append(c)
-                    i -= 1
-                i += 2
+                i = self.escape(i, quote, known)
             elif c == '"':
                 if quote:
                     break
@@ -134,6 +126,17 @@ class Expansions(Source):
         if known or len(out) == before:
             out.append(Part(TEXT, "".join(known), at, i, True))
         return i
+
+    def escape(self, i: int, quote: str, known: list[str]) -> int:
+        """Past the backslash at `i` and what it quotes."""
+        following = self.s[i + 1 : i + 2]
+        if following == "\n":
+            return i + 2
+        if following in ("$", "`", "\\") or (following == quote and quote):
+            known.append(following)
+            return i + 2
+        known.append("\\")
+        return i + 1
 
     # expansions
 
@@ -225,7 +228,7 @@ class Expansions(Source):
         out.append(part)
 
     def unescaped(self, i: int, special: str) -> tuple[str, int]:
-        """The text from `i` to the next bare backtick, without its backslashes, and where that is."""
+        """The text from `i` to the next bare backtick, without its backslashes; and that place."""
         s = self.s
         out: list[str] = []
         while i < self.n:
@@ -266,24 +269,7 @@ class Expansions(Source):
                 break
             if c == "\\":
                 i += 2
-            elif c == "'":
-                i = self.inert(i + 1)
-            elif c == '"':
-                self.double(i + 1, scratch)
-                i = self.i
-            elif c == "`":
-                self.backtick(i, scratch, quoted, '"' if quoted else "")
-                i = self.i
-            elif c == "$":
-                if s.startswith("'", self.skip(i + 1)):
-                    i = self.inert_ansi(self.skip(i + 1) + 1)
-                    continue
-                if i == begin and s[i + 1 : i + 2] in ("$", "}"):
-                    i += 1  # ${$}: the dollar is the name
-                    continue
-                self.dollar(i, scratch, quoted)
-                i = self.i
-            else:
+            elif c in "<>":
                 j = self.skip(i + 1)
                 if s.startswith("(", j):
                     self.i = j + 1
@@ -291,6 +277,10 @@ class Expansions(Source):
                     i = self.i
                 else:
                     i += 1
+            elif c == "$" and i == begin and s[i + 1 : i + 2] in ("$", "}"):
+                i += 1  # ${$}: the dollar is the name
+            else:
+                i = self.raw(i, scratch, quoted)
         self.depth -= 1
         self.i = i + 1
         part = self.parameter(s[begin:i].replace("\\\n", ""), quoted)
@@ -354,8 +344,8 @@ class Expansions(Source):
                 raise Unreadable("parentheses nested too deep")
         raise Unreadable(_UNCLOSED)
 
-    def operand(self, i: int, scratch: list[Part]) -> int:
-        """Past the quote or expansion at `i` of an arithmetic text."""
+    def raw(self, i: int, scratch: list[Part], quoted: bool) -> int:
+        """Past the quote or expansion at `i` of a text that bash reads raw at first."""
         s = self.s
         c = s[i]
         if c == "'":
@@ -363,14 +353,19 @@ class Expansions(Source):
         if c == '"':
             self.double(i + 1, scratch)
         elif c == "`":
-            self.backtick(i, scratch, True, '"')
+            self.backtick(i, scratch, quoted, '"' if quoted else "")
+        elif s.startswith("'", self.skip(i + 1)):
+            return self.inert_ansi(self.skip(i + 1) + 1)
         else:
-            if s.startswith("'", self.skip(i + 1)):
-                return self.inert_ansi(self.skip(i + 1) + 1)
-            self.dollar(i, scratch, True)
-            if s.startswith("{", self.skip(i + 1)):
-                self.level(i, self.i)
+            self.dollar(i, scratch, quoted)
         return self.i
+
+    def operand(self, i: int, scratch: list[Part]) -> int:
+        """The same in an arithmetic text."""
+        end = self.raw(i, scratch, True)
+        if self.s[i] == "$" and self.s.startswith("{", self.skip(i + 1)):
+            self.level(i, end)
+        return end
 
     def level(self, start: int, end: int) -> None:
         """Refuse where bash, which here counts parentheses in the raw text, sees another end."""

@@ -17,7 +17,8 @@ _ENDS = frozenset(" \t\n;&|)")
 OPENERS = frozenset("if while until for select case { [[ function coproc".split())
 CLOSERS = frozenset("then elif else fi do done esac } ]] in".split())
 _RESERVED = OPENERS | CLOSERS | {"!", "time"}
-_RESERVED_START = frozenset(word[0] for word in _RESERVED)
+_KEY_START = frozenset(word[0] for word in _RESERVED) | {"\\"}
+_SEPARATORS = frozenset(("\n", ";", "&", "&&", "||"))
 # Behind these a word may hold a compound assignment.
 _DECLARERS = frozenset("declare typeset local export readonly alias eval let".split())
 _SUBSTITUTIONS = frozenset(("$(", "`", "<(", ">("))
@@ -60,57 +61,59 @@ class Lists(Conditions):
     def commands_until(self, needed: bool = True) -> str:
         """Commands up to what ends them, which is not taken: a closing word, ) or ; or ""."""
         s = self.s
-        n = self.n
         first = True
-        merged = False  # behind a semicolon that bash may lose
-        bound = False  # behind && or ||: a command must follow
+        lost = False  # behind a semicolon that bash may lose
         while True:
             self.gap()
-            i = self.i
-            c = s[i : i + 1]
+            end = s[self.i : self.i + 1]
             key = ""
-            end = c
-            if c not in ("", ")", ";"):
-                end = key = self.key() if c in _RESERVED_START or c == "\\" else ""
-            if key in CLOSERS or end != key or i >= n:
-                if needed or bound:
+            if end in _KEY_START:
+                key = self.key()
+            if end in ("", ")", ";") or key in CLOSERS:
+                if needed:
                     raise Unreadable(UNEXPECTED)
-                return end
-            if merged:
+                return key or end
+            if lost:
                 # bash 5.2 prints a substitution and reads it anew: there it drops this semicolon
                 raise Unreadable("a list behind a here-document, which some bash versions misread")
             alone = first and not self.documented
             count = len(self.commands)
             self.pipeline(key)
             alone = alone and not self.loose and len(self.commands) == count + 1
-            first = needed = bound = merged = False
-            self.blank()
-            i = self.i
-            if i >= n:
-                return ""
-            c = s[i]
-            if c == "\n":
-                self.newline()
-            elif c == ";":
-                j = self.skip(i + 1)
-                if s.startswith((";", "&"), j):
-                    return ";"
-                self.i = i + 1
-                merged = self.documented and not alone
-            elif c == "&":
-                j = self.skip(i + 1)
-                bound = s.startswith("&", j)
-                self.i = j + 1 if bound else i + 1
-            elif c == "|":
-                bound = True
-                self.i = self.skip(i + 1) + 1
-            elif c == ")":
-                return c
-            else:
-                key = self.key() if self.loose else ""
-                if key in CLOSERS:
-                    return key
+            first = False
+            between = self.between()
+            if between not in _SEPARATORS:
+                return between
+            needed = between in ("&&", "||")  # a command must follow
+            lost = between == ";" and self.documented and not alone
+
+    def between(self) -> str:
+        """What stands behind a pipeline: a separator, which is taken, or what ends the list."""
+        s = self.s
+        self.blank()
+        i = self.i
+        c = s[i : i + 1]
+        if c == "\n":
+            self.newline()
+        elif c == ";":
+            if s.startswith((";", "&"), self.skip(i + 1)):
+                return ";;"
+            self.i = i + 1
+        elif c == "&":
+            j = self.skip(i + 1)
+            if s.startswith("&", j):
+                self.i = j + 1
+                return "&&"
+            self.i = i + 1
+        elif c == "|":
+            self.i = self.skip(i + 1) + 1
+            return "||"
+        elif c not in ("", ")"):
+            key = self.key() if self.loose else ""
+            if key not in CLOSERS:
                 raise Unreadable(UNEXPECTED)
+            return key
+        return c
 
     def expect(self, word: str, needed: bool = True) -> None:
         """A list and the word that must end it, which is taken."""
@@ -120,7 +123,7 @@ class Lists(Conditions):
 
     def pipeline(self, key: str) -> None:
         s = self.s
-        while key == "!" or key == "time":
+        while key in ("!", "time"):
             self.i = self.key_end
             self.blank()
             if key == "time":
@@ -201,19 +204,17 @@ class Lists(Conditions):
         """A simple command, or a function's definition that begins like one."""
         s = self.s
         n = self.n
-        i = end = at = self.i
-        command = Command(at, self.group)
+        i = self.i
+        command = Command(i, self.group)
         command.piped_from = sources
         self.commands.append(command)
         if len(self.commands) > MOST_COMMANDS:
             raise Unreadable("more commands than are read")
         self.loose = False
         words = command.words
-        head = True  # no word yet: assignments may stand here
-        declares = False
         while i < n:
             c = s[i]
-            if c == " " or c == "\t":
+            if c in " \t":
                 i += 1
                 continue
             run = s[i : i + _WINDOW]
@@ -222,61 +223,55 @@ class Lists(Conditions):
                 j = i + k
                 if j >= n or s[j] in _ENDS:
                     text = run[:k]
-                    if not head or "=" not in text:
+                    if words or "=" not in text:
                         words.append(Word(text, i, j, False))
-                        i = end = j
-                        if head:
-                            head = False
-                            declares = text in _DECLARERS
+                        i = command.end = j
                         continue
-            elif c in BREAKS:
-                if c == "(":
-                    self.i = i
-                    self.parentheses(command)
-                    return
-                if self.redirects_at(i):
-                    self.i = i
-                    self.redirect(command.redirects, None, i)
-                    i = end = command.end = self.i
-                    declares = False
-                    if c == "&" and self.portable:
-                        self.final()
-                    continue
-                if c != "<" and c != ">":
-                    break
-            elif c == "#" or (c == "\\" and s.startswith("\n", i + 1)):
-                self.i = i
-                self.blank()
-                i = self.i
-                continue
+            if not self.element(command, i, c):
+                break
+            i = self.i
+        else:
             self.i = i
-            if not head or not self.assignment(command):
-                pieces = self.pieces(ARGUMENT)
-                if self.number(pieces):
-                    self.redirect(command.redirects, s[i : self.i].replace("\\\n", ""), i)
-                    declares = False
-                else:
-                    if declares and s.startswith("(", self.i):
-                        self.declared(pieces, i)
-                    self.finish(pieces, i, words, ARGUMENT)
-                    if head:
-                        head = False
-                        declares = s[i : self.i] in _DECLARERS
-            i = end = self.i
-        if end == at:
+        if command.end == command.start and self.commands[-1] is command:
             raise Unreadable(UNEXPECTED)
-        self.i = i
-        command.end = end
         self.words += len(words)
         if self.words > MOST_WORDS:
             raise Unreadable("more words than are read")
 
+    def element(self, command: Command, i: int, c: str) -> bool:
+        """What is no plain word at `i`; False at the command's end, where `self.i` then is."""
+        s = self.s
+        self.i = i
+        if c == "(":
+            self.parentheses(command)
+            return False
+        if self.redirects_at(i):
+            self.redirect(command.redirects, None, i)
+            if c == "&" and self.portable:
+                self.final()
+        elif c in BREAKS and c not in "<>":
+            return False
+        elif c == "#" or (c == "\\" and s.startswith("\n", i + 1)):
+            self.blank()
+            return True
+        elif command.words or not self.assignment(command):
+            pieces = self.pieces(ARGUMENT)
+            if self.number(pieces):
+                self.redirect(command.redirects, s[i : self.i].replace("\\\n", ""), i)
+            else:
+                if s.startswith("(", self.i) and command.words:
+                    self.declared(command, pieces, i)
+                self.finish(pieces, i, command.words, ARGUMENT)
+        command.end = self.i
+        return True
+
     def redirects_at(self, i: int) -> bool:
         """A redirection's operator stands at `i`."""
         j = self.skip(i + 1)
-        if self.s[i] == "&":
+        c = self.s[i]
+        if c == "&":
             return self.s.startswith(">", j)
-        return self.s[i] in "<>" and not self.s.startswith("(", j)
+        return c in "<>" and not self.s.startswith("(", j)
 
     def final(self) -> None:
         """Refuse words behind &>, which a shell that doesn't know it would run."""
@@ -284,9 +279,14 @@ class Lists(Conditions):
         if self.i < self.n and self.s[self.i] not in "\n;&|)":
             raise Unreadable("&> that another shell reads differently")
 
-    def declared(self, pieces: list[Part], at: int) -> None:
+    def declared(self, command: Command, pieces: list[Part], at: int) -> None:
         """Add the `(..)` at `self.i` to the argument `name=` of a declaring builtin."""
         s = self.s
+        first = command.words[0]
+        if s[first.start : first.end] not in _DECLARERS or any(
+            redirect.start > first.start for redirect in command.redirects
+        ):
+            raise Unreadable(UNEXPECTED)
         i = self.name(at)
         if i > at and s.startswith("[", i):
             i = self.subscript(i)

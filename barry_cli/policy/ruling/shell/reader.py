@@ -132,7 +132,7 @@ class Reader(Lists):
             self.coprocess(group)
         self.group = outer
         self.depth -= 1
-        if key != "function" and key != "coproc":
+        if key not in ("function", "coproc"):
             self.tail(group)
 
     def tail(self, group: Group) -> None:
@@ -172,7 +172,7 @@ class Reader(Lists):
             if self.portable:
                 raise Unreadable("(( that another shell reads differently")
             group.kind = "(("
-            inner, outer = self.arithmetic(j + 1, False)
+            _, outer = self.arithmetic(j + 1, False)
             if outer >= 0:
                 self.i = outer + 1
                 return
@@ -287,7 +287,7 @@ class Reader(Lists):
                 break
             i = self.i
             j = self.skip(i + 1)
-            if end != ";" or s[j : j + 1] not in (";", "&"):
+            if end not in (";", ";;") or s[j : j + 1] not in (";", "&"):
                 raise Unreadable(UNEXPECTED)
             after = self.skip(j + 1)
             self.i = after + 1 if s[j] == ";" and s.startswith("&", after) else j + 1

@@ -54,45 +54,46 @@ class Words(Expansions):
                 while j < n and s[j] not in _STOPS:
                     j += 1
                 out.append(Part(TEXT, s[i:j], i, j, False))
-                i = j
-            elif c == '"':
-                self.double(i + 1, out)
-                i = self.i
-            elif c == "'":
-                end = self.single(i + 1)
-                out.append(Part(TEXT, s[i + 1 : end], i, end + 1, True))
-                i = end + 1
-            elif c == "$":
-                self.dollar(i, out, False)
-                i = self.i
-            elif c == "\\":
-                if i + 1 >= n:
-                    out.append(Part(TEXT, c, i, n, True))
-                    i = n
-                    break
-                if s[i + 1] != "\n":
-                    out.append(Part(TEXT, s[i + 1], i, i + 2, True))
-                i += 2
-            elif c == "`":
-                self.backtick(i, out, False)
-                i = self.i
-            elif c in "<>":
-                j = self.skip(i + 1)
-                if not s.startswith("(", j):
-                    break
-                self.process(i, j, out)
-                i = self.i
-            elif c == "(" and out and s[i - 1] in _BEFORE_GROUP and self.patterns(flags):
-                end = self.balanced(i)
-                out.append(Part(GLOB, s[i:end], i, end, False))
-                out[-1].many = True
-                i = end
+                self.i = i = j
             else:
-                break
+                i = self.special(i, c, flags, out)
+                if i < 0:
+                    break
+                self.i = i
             if len(out) > MOST_PIECES:
                 raise Unreadable("more pieces of a word than are read")
-        self.i = i
         return out
+
+    def special(self, i: int, c: str, flags: int, out: list[Part]) -> int:
+        """Past the quote, expansion or pattern at `i`; -1 when the word ends there."""
+        s = self.s
+        if c == '"':
+            self.double(i + 1, out)
+        elif c == "'":
+            end = self.single(i + 1)
+            out.append(Part(TEXT, s[i + 1 : end], i, end + 1, True))
+            return end + 1
+        elif c == "$":
+            self.dollar(i, out, False)
+        elif c == "\\":
+            if not s.startswith("\n", i + 1):
+                out.append(Part(TEXT, s[i + 1 : i + 2] or c, i, min(i + 2, self.n), True))
+            return min(i + 2, self.n)
+        elif c == "`":
+            self.backtick(i, out, False)
+        elif c in "<>":
+            j = self.skip(i + 1)
+            if not s.startswith("(", j):
+                return -1
+            self.process(i, j, out)
+        elif c == "(" and out and s[i - 1] in _BEFORE_GROUP and self.patterns(flags):
+            end = self.balanced(i)
+            out.append(Part(GLOB, s[i:end], i, end, False))
+            out[-1].many = True
+            return end
+        else:
+            return -1
+        return self.i
 
     def process(self, i: int, j: int, out: list[Part]) -> None:
         """<(..) or >(..) from `i`; its parenthesis is at `j`."""
@@ -134,7 +135,7 @@ class Words(Expansions):
                     break
             elif c == "\\":
                 i += 1
-            elif c == "'" or c == '"':
+            elif c in "'\"":
                 i = s.find(c, i) + 1
                 if i == 0:
                     break

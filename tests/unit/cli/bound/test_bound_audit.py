@@ -23,7 +23,7 @@ def write(path: Path, text: str) -> Path:
 def test_a_plain_list(barry: Barry) -> None:
     write(
         barry.work / "history",
-        "git push\n\n  git status  \ngit push origin\n{ git push; }\n\"git\" push\n$x push\n",
+        'git push\n\n  git status  \ngit push origin\n{ git push; }\n"git" push\n$x push\n',
     )
     done = barry.run("bound", "audit", "history", *OWN)
     assert done.code == 1

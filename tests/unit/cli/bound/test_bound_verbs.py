@@ -106,9 +106,7 @@ def test_explain_a_tool(barry: Barry, project: Path) -> None:
     done = barry.run(*words, "Read", "--input", '{"path": "keys/a"}', "--json")
     found = done.json["explanation"]
     assert found["seen"] == []
-    assert found["from"] == [
-        {"label": str(project), "place": str(project), "written": "keys/*"}
-    ]
+    assert found["from"] == [{"label": str(project), "place": str(project), "written": "keys/*"}]
     shell = barry.run(*words, "Shell", "--input", '{"command": "rm x"}', "--json")
     assert shell.json["explanation"]["seen"][0]["argv"] == ["rm", "x"]
 
