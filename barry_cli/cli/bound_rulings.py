@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from barry_cli.base.paths import Folders, folders
 from barry_cli.base.problems import Refused
@@ -12,6 +13,7 @@ from barry_cli.cli.bound_calls import Asked
 from barry_cli.cli.bound_facts import applying, folder
 from barry_cli.policy.compile import compile_policy, floor_patterns
 from barry_cli.policy.lookup import Effective
+from barry_cli.policy.named import bag_table
 from barry_cli.policy.ruling.policy import Policy
 from barry_cli.policy.ruling.rule import rule, rule_command
 from barry_cli.policy.ruling.verdict import Verdict
@@ -69,10 +71,16 @@ class Rulings:
 
     def rule(self, asked: Asked) -> Verdict:
         """The ruling on one thing."""
-        policy, cwd = self._policy(self._harness_of(asked)), self.cwd_of(asked)
-        if asked.tool is not None:
-            return rule(policy, asked.tool, dict(asked.input or {}), cwd)
-        return rule_command(policy, asked.command or "", cwd)
+        cwd = self.cwd_of(asked)
+        if asked.tool is None:
+            policy = self._policy(self._harness_of(asked))
+            return rule_command(policy, asked.command or "", cwd)
+        given = dict(asked.input or {})
+        verdicts = [
+            rule(self._policy(harness), asked.tool, given, cwd)
+            for harness in self._harnesses_of(asked)
+        ]
+        return next((each for each in verdicts if not each.allowed), verdicts[0])
 
     def keep(self, cwd: str | None) -> None:
         """Keep the policy for the next check that asks for the same. ``cwd``: as it was typed."""
@@ -104,14 +112,31 @@ class Rulings:
         """The command line of a call, where that is what it is."""
         if asked.tool is None:
             return asked.command
-        row = self._policy(self._harness_of(asked)).tools.get(asked.tool)
-        if row is None or row[0] != "shell":
-            return None
-        found = [(asked.input or {}).get(name) for name in row[1]]
-        return next((each for each in found if isinstance(each, str)), None)
+        for harness in self._harnesses_of(asked):
+            row = self._policy(harness).tools.get(asked.tool)
+            for name in row[1] if row is not None and row[0] == "shell" else ():
+                found = (asked.input or {}).get(name)
+                if isinstance(found, str):
+                    return found
+        return None
 
     def _harness_of(self, asked: Asked) -> str | None:
         return self._harness if asked.harness is None else self._id(asked.harness)
+
+    def _harnesses_of(self, asked: Asked) -> list[str | None]:
+        """Whose call it is; where nobody says, everyone's whose tool has this name and input."""
+        one = self._harness_of(asked)
+        if one is not None or asked.tool is None:
+            return [one]
+        named = {
+            row["id"]: table[tool]
+            for row in self._rows
+            for table in (bag_table(row, "tools"),)
+            for tool in table
+            if tool.casefold() == asked.tool.casefold()
+        }
+        fitting = [name for name, table in named.items() if _fits(table, asked.input or {})]
+        return [*(fitting or named)] or [None]
 
     def _id(self, harness: str) -> str:
         known: str = present_row(self._rows, harness)["id"]
@@ -132,6 +157,12 @@ class Rulings:
         return self._policies[harness]
 
 
+def _fits(row: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    """Whether a tool's input has the fields that its row in the table names."""
+    field = row.get("field") or ()
+    return all(name in given for name in ([field] if isinstance(field, str) else field))
+
+
 def policy_for(
     effective: Effective, home: Folders, rows: Sequence[Row], cwd: str, harness: str | None
 ) -> Policy:
@@ -139,7 +170,6 @@ def policy_for(
     tools = {}
     if harness is not None:
         from barry_cli.bags.manifest import ToolRow
-        from barry_cli.policy.named import bag_table
 
         table = bag_table(present_row(list(rows), harness), "tools")
         tools = {

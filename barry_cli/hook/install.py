@@ -67,7 +67,7 @@ def install(
     mark = fingerprint(data)
     program = folder / f"hook-{sys.implementation.cache_tag}.pyc"
     ruled = folder / f"policy-{mark}.marshal"
-    write_atomic(program, entry(PROGRAM, kept_bundle(PROGRAM)), mode=0o400)
+    write_atomic(program, entry(kept_bundle(PROGRAM)), mode=0o400)
     write_atomic(ruled, data, mode=0o400)
     return Installed(_command(program, ruled, mark), program, ruled, mark)
 
@@ -103,7 +103,13 @@ def _answer(answer: HookAnswer) -> Answer:
 def _command(program: Path, policy: Path, mark: str) -> str:
     import shlex
 
-    words = [interpreter(), "-I", "-S", *(os.path.abspath(each) for each in (program, policy)), mark]
+    words = [
+        interpreter(),
+        "-I",
+        "-S",
+        *(os.path.abspath(each) for each in (program, policy)),
+        mark,
+    ]
     return f"{shlex.join(words)} || exit {REFUSE}"
 
 

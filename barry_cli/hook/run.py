@@ -7,7 +7,7 @@ the call as well: exit code 2, and a sentence that says so.
 import posix
 
 from barry_cli.hook.answer import NO_OPINION, fill, write
-from barry_cli.hook.event import BYTES, Unreadable, part, parse_event, read_all, text_part
+from barry_cli.hook.event import BYTES, Unreadable, parse_event, part, read_all, text_part
 from barry_cli.hook.policy_file import Format, HookPolicy, read_policy
 from barry_cli.policy.ruling.rule import rule
 from barry_cli.policy.ruling.verdict import Verdict
@@ -36,8 +36,8 @@ def main(arguments: "list[str]") -> None:
 
             tool, call = (text_part(event, form.paths.get(name, ())) for name in ("tool", "call"))
             tell(held.listener, tool, call, verdict)
-        posix._exit(code)
-    except BaseException as error:  # noqa: BLE001 - what fails must refuse, whatever it is
+        posix._exit(code)  # noqa: SLF001 - its public name is in os
+    except BaseException as error:
         _refuse(_reason(error))
 
 
@@ -109,7 +109,7 @@ def _refuse(reason: str) -> None:
     try:
         write(2, text.encode("utf-8", "backslashreplace"))
     finally:
-        posix._exit(REFUSE)
+        posix._exit(REFUSE)  # noqa: SLF001 - as above
 
 
 def _watch() -> None:

@@ -121,7 +121,7 @@ def _warnings(found: Effective, adapter: Adapter, held: Holding, relax: bool) ->
             f"the bound does not hold here: {adapter.label} can't switch off {', '.join(held.off)}"
         )
     elif held.operator_override:
-        said.append(f"what is switched off can be lifted by you: {held.operator_override}")
+        said.append(f"you can get round what is switched off: {held.operator_override}")
     if relax and found.bound is not None:
         said.append(
             "with --relax the harness loads MCP servers of its own, and nobody rules on their calls"

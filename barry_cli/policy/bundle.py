@@ -11,91 +11,96 @@ import importlib.util
 import marshal
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.machinery import ExtensionFileLoader
 from types import CodeType
 
 from barry_cli.base.problems import StoreProblem
+from barry_cli.policy.loading import SIZE, Index
 
 HOUSE = "barry_cli"
 
-Bundle = tuple[bytes, dict[str, bytes | str]]
-"""What ``loading.load`` takes: the modules that a program always imports, and those that it may.
-
-Of the interpreter's own modules that are files of machine code, the path."""
-
-# The marks become code. Whatever goes wrong here must refuse the call, and say so in a sentence.
+# The marks become data. Whatever goes wrong here must refuse the call, and say so in a sentence.
 _START = """
 import gc, sys
 gc.disable()
 try:
     loading = type(sys)("loading")
     exec("@loading", loading.__dict__)
-    loading.load("@always", dict("@perhaps"))
-    run = sys.modules["{program}"].main
+    loading.load("@index", dict("@files"), __file__)
+    sys.modules["{program}"].main(sys.argv[1:])
 except BaseException as error:
     sys.stderr.write(
         "Barry could not rule on this call, so it is refused: its program can't be started "
         f"({{type(error).__name__}}: {{error}}). End the session and start it again\\n"
     )
     sys.exit(2)
-run(sys.argv[1:])
 """
 
 
-def entry(program: str, made: Bundle) -> bytes:
-    """A ``.pyc`` that runs the ``main(arguments)`` of a module, from its bundle.
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The modules of a program, as ``loading.load`` takes them."""
 
-    Raises StoreProblem.
-    """
-    always, perhaps = made
-    marks: dict[object, object] = {
-        "@loading": _Source("barry_cli.policy.loading").code,
-        "@always": always,
-        "@perhaps": tuple(perhaps.items()),
-    }
-    start = compile(_START.format(program=program), HOUSE, "exec", dont_inherit=True)
-    constants = tuple(marks.get(each, each) for each in start.co_consts)
-    whole = _stripped(start).replace(co_consts=constants)
-    return importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(whole)
+    program: str
+    index: Index
+    codes: bytes
+    machine_code: tuple[tuple[str, str], ...]
+    """Modules of the interpreter's that are files of their own, and where."""
 
 
 def bundle(program: str) -> Bundle:
-    """The modules of a program. Raises StoreProblem where their sources can't be read."""
-    always: dict[str, _Source] = {}
-    perhaps: dict[str, _Source] = {}
-    waiting = _collect(program, always)
+    """The program's module, and every one of Barry's that it imports.
+
+    Raises StoreProblem where their sources can't be read.
+    """
+    found: dict[str, _Source] = {}
+    waiting = [program]
     while waiting:
         name = waiting.pop()
-        if name in always or name in perhaps:
-            continue
-        source = _Source(name)
-        if source.is_package:
-            waiting += _collect(name, always)
-            continue
-        waiting += _collect(source.package, always)
-        perhaps[name] = source
-        waiting += [*source.at_once, *source.later]
-    modules = tuple((each.name, each.is_package, each.code) for each in always.values())
-    rest: dict[str, bytes | str] = {
-        name: marshal.dumps(source.code) for name, source in perhaps.items()
+        if name and name not in found:
+            found[name] = source = _Source(name)
+            waiting += [source.package, *source.imports]
+    sources = [found[name] for name in sorted(found)]  # packages before what they hold
+    codes = [marshal.dumps(source.code) for source in sources]
+    return Bundle(
+        program,
+        tuple(
+            (source.name, source.is_package, source.functions, len(code))
+            for source, code in zip(sources, codes, strict=True)
+        ),
+        b"".join(codes),
+        tuple({name: file for source in sources for name, file in source.machine_code}.items()),
+    )
+
+
+def entry(made: Bundle) -> bytes:
+    """A ``.pyc`` that runs the program's ``main(arguments)``. Raises StoreProblem."""
+    marks: dict[object, object] = {
+        "@loading": _Source("barry_cli.policy.loading").code,
+        "@index": made.index,
+        "@files": made.machine_code,
     }
-    for each in (*always.values(), *perhaps.values()):
-        rest |= each.machine_code
-    return marshal.dumps(modules), rest
+    start = compile(_START.format(program=made.program), HOUSE, "exec", dont_inherit=True)
+    constants = tuple(marks.get(each, each) for each in start.co_consts)
+    whole = _stripped(start).replace(co_consts=constants)
+    # The interpreter reads the first object alone.
+    return importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(whole) + made.codes
 
 
-def _collect(name: str, found: dict[str, _Source]) -> list[str]:
-    """Add a module with all that it imports at once, before it. Gives what they import later."""
-    if not name or name in found:
-        return []
-    source = _Source(name)
-    found[name] = source  # a circle ends here
-    later = list(source.later)
-    for other in (source.package, *source.at_once):
-        later += _collect(other, found)
-    del found[name]  # what it needs stands before it
-    found[name] = source
-    return later
+def dump(made: Bundle) -> bytes:
+    """A file that ``parse`` and ``loading.load_file`` read."""
+    head = marshal.dumps((made.index, dict(made.machine_code)))
+    return len(head).to_bytes(SIZE, "big") + head + made.codes
+
+
+def parse(program: str, data: bytes) -> Bundle:
+    """What such a file holds. Raises ValueError, EOFError or TypeError for anything else."""
+    end = SIZE + int.from_bytes(data[:SIZE], "big")
+    index, files = marshal.loads(data[SIZE:end])  # noqa: S302 - from Barry's own folder
+    if sum(size for *_, size in index) != len(data) - end:
+        raise ValueError("it isn't whole")
+    return Bundle(program, index, data[end:], tuple(files.items()))
 
 
 class _Source:
@@ -113,24 +118,12 @@ class _Source:
                 tree = ast.parse(file.read())
         except (OSError, ValueError, SyntaxError) as error:
             raise _not_whole(name, str(error)) from error
-        at_once, later = (list(_imports(tree, inside=inside)) for inside in (False, True))
-        self.at_once = list(filter(_ours, at_once))
-        self.later = list(filter(_ours, later))
-        self.machine_code = dict(filter(None, map(_machine_code, (*at_once, *later))))
+        named = {name for node in ast.walk(tree) for name in _named(node)}
+        self.imports = sorted(filter(_ours, named))
+        self.machine_code = list(filter(None, map(_machine_code, sorted(named))))
+        functions = [each.name for each in tree.body if isinstance(each, ast.FunctionDef)]
+        self.functions = f" {' '.join(functions)} "
         self.code = _stripped(compile(_bare(tree), name, "exec", dont_inherit=True))
-
-
-def _imports(node: ast.AST, *, inside: bool) -> Iterator[str]:
-    """Names of modules: what is imported inside functions, or outside of them."""
-    for each in ast.iter_child_nodes(node):
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            if inside:
-                for inner in ast.walk(each):
-                    yield from _named(inner)
-            continue
-        if not inside:
-            yield from _named(each)
-        yield from _imports(each, inside=inside)
 
 
 def _named(node: ast.AST) -> Iterator[str]:
@@ -168,15 +161,15 @@ class _Bare(ast.NodeTransformer):
         node.annotation = None
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802 - ast's own names
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
         return self.generic_visit(node)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:  # noqa: N802
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         bare = ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
         return self.generic_visit(ast.copy_location(bare, node))
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:  # noqa: N802
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
         alone = isinstance(node.value, ast.Constant)
         return ast.copy_location(ast.Pass(), node) if alone else self.generic_visit(node)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from barry_cli.base.files import write_atomic
 from barry_cli.base.paths import folders
 from barry_cli.base.problems import BarryError
-from barry_cli.policy.bundle import Bundle, bundle
+from barry_cli.policy.bundle import Bundle, bundle, parse
+from barry_cli.policy.bundle import dump as bundle_file
 from barry_cli.policy.record import Question, State, folder, name_of, state
 from barry_cli.policy.ruling.paths import real
 from barry_cli.policy.ruling.patterns import literal_start
@@ -101,11 +102,10 @@ def kept_bundle(program: str) -> Bundle:
     place = folders().cache / "policies"
     path = place / _code_name(program, _own_files())
     with contextlib.suppress(OSError, ValueError, TypeError, EOFError):
-        always, perhaps = marshal.loads(path.read_bytes())
-        return always, perhaps
+        return parse(program, path.read_bytes())
     made = bundle(program)
     with contextlib.suppress(BarryError):
-        write_atomic(path, marshal.dumps(made))
+        write_atomic(path, bundle_file(made))
         _make_room(place, "code-*.marshal", MOST_CODE)
     return made
 

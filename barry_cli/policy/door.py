@@ -1,13 +1,14 @@
 """``barry bound check`` typed by hand: answered from a policy that was kept, or by somebody else.
 
 What is answered here is answered as the whole command line would, to the byte. Whatever is
-unusual is left to it: a flag that isn't known here, a policy that wasn't kept or is no longer right.
+unusual is left to it: a flag that isn't known here, a policy that wasn't kept or isn't right any
+more.
 """
 
 import posix
 import sys
 
-from barry_cli.policy.record import Kept, Question, content, folder, read
+from barry_cli.policy.record import Kept, Question, folder, read
 
 ONCE = frozenset(("--harness", "--cwd", "--command", "--tool", "--input"))
 """Options with one value. A second one is left to those who say what is wrong."""
@@ -42,7 +43,7 @@ def check(arguments: "list[str]") -> "int | None":
         if asked is None or kept is None:
             return None
         return _answer(asked, kept)
-    except Exception:  # noqa: BLE001 - whoever answers then says what is wrong
+    except Exception:
         return None
 
 
@@ -72,22 +73,22 @@ def parse(arguments: "list[str]") -> "Asked | None":
             return None
     if len({"--command", "--tool"} & values.keys()) + bool(tail) != 1:
         return None
-    if ("--input" in values) != ("--tool" in values):
+    # A tool that is named without its harness is asked about under all that have one.
+    if not ("--input" in values) == ("--tool" in values) <= ("--harness" in values):
         return None
-    question = Question(
-        tuple(bounds), values.get("--harness"), values.get("--cwd"), posix.getcwd()
-    )
+    if "--tool" in values and "--harness" not in values:
+        return None  # whose it may be takes the tables of all
+    question = Question(tuple(bounds), values.get("--harness"), values.get("--cwd"), posix.getcwd())
     return Asked(question, values, tail, as_json)
 
 
 def _answer(asked: Asked, kept: Kept) -> "int | None":
     import gc
-    import marshal
 
-    from barry_cli.policy.loading import load
+    from barry_cli.policy.loading import load_file
 
     gc.disable()
-    load(*marshal.loads(content(f"{folder()}/{kept.code}")))
+    load_file(f"{folder()}/{kept.code}")
     from barry_cli.policy.answer import answer
 
     found = answer(kept.policy, kept.links, kept.cwd, asked.tail, asked.values, asked.as_json)

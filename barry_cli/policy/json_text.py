@@ -15,7 +15,6 @@ class _Strict:
     object_pairs_hook = None
     parse_float = float
     parse_int = int
-    memo: "dict[str, str]" = {}
 
     @staticmethod
     def parse_constant(word: str) -> object:
@@ -28,7 +27,7 @@ def parse(text: str) -> object:
 
     body = text.strip(BLANKS)
     try:
-        value, end = make_scanner(_Strict)(body, 0)
+        value, end = make_scanner(_Strict)(body, 0)  # type: ignore[arg-type]  # by its attributes
     # The scanner says of an empty text that an iteration ended, and of some others that the
     # interpreter is at fault.
     except (ValueError, RecursionError, StopIteration, SystemError):

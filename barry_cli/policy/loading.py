@@ -1,53 +1,96 @@
-"""Modules from their code: no file is looked for and none is read."""
+"""Modules from one file, which holds the code of many: nothing is looked for.
+
+A module comes to life when something of it is asked for, or when one of its functions is called: to
+name a function costs nothing.
+"""
 
 import marshal
+import posix
 import sys
 
-def load(always: bytes, perhaps: "dict[str, bytes | str]") -> None:
-    """Make the modules that aren't there yet.
+Index = tuple[tuple[str, bool, str, int], ...]
+"""Of each module its name, whether it is a package, the names of its functions with a blank before
+and after each, the size of its code in bytes. The codes stand at the end of the file, in order."""
 
-    ``always``: marshalled, name, whether it is a package and code of each, in the order in which
-    they need each other, packages before what they hold. ``perhaps``: by name the code of those
-    that are made when they are imported, or a file of machine code.
+_PLACES: "dict[str, tuple[int, int, int, str]]" = {}
+"""Of modules that aren't alive: file, offset and size of the code, and their functions."""
+
+
+SIZE = 8
+"""With so many bytes a file begins that tells how long what follows is: index and machine code."""
+
+
+def load_file(path: str) -> None:
+    """Have the modules of a file that begins with its index. Raises OSError, and what marshal
+    raises for a file that isn't whole.
     """
-    kind = type(sys)
+    descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    size = int.from_bytes(posix.read(descriptor, SIZE), "big")
+    index, machine_code = marshal.loads(posix.read(descriptor, size))  # noqa: S302 - Barry's own
+    posix.close(descriptor)
+    load(index, machine_code, path)
+
+
+def load(index: Index, machine_code: "dict[str, str]", path: str) -> None:
+    """Have the modules of a file that aren't there yet. Raises OSError.
+
+    ``machine_code``: files of the interpreter's own that they import.
+    """
     there = sys.modules
-    if perhaps:
-        sys.meta_path.insert(0, _Finder(perhaps))  # type: ignore[arg-type]  # its type costs imports
-    for name, is_package, code in marshal.loads(always):
-        if name in there:
-            continue
-        made = kind(name)
-        above, _, last = name.rpartition(".")
-        made.__package__ = name if is_package else above
-        if is_package:
-            places = there[above].__path__ if above else ()
-            made.__path__ = [f"{place}/{last}" for place in places]
-        there[name] = made
-        exec(code, made.__dict__)  # noqa: S102 - our own code, as the import system would
-        if above:
-            setattr(there[above], last, made)
+    if machine_code:
+        sys.meta_path.insert(0, _Finder(machine_code))  # type: ignore[arg-type]  # its type costs
+    descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    at = posix.fstat(descriptor).st_size - sum([size for _, _, _, size in index])
+    for name, is_package, functions, size in index:
+        if name not in there:
+            made = there[name] = _Late(name)
+            above, _, last = name.rpartition(".")
+            made.__package__ = name if is_package else above
+            if is_package:
+                places = there[above].__path__ if above else ()
+                made.__path__ = [f"{place}/{last}" for place in places]
+            if above:
+                setattr(there[above], last, made)
+            _PLACES[name] = (descriptor, at, size, functions)
+        at += size
+
+
+class _Late(type(sys)):  # type: ignore[misc]  # the type of modules, which has no name here
+    """A module that isn't alive yet."""
+
+    __name__: str
+
+    def __getattr__(self, name: str) -> object:
+        if name[:2] == "__":
+            raise AttributeError(name)
+        if f" {name} " not in _PLACES[self.__name__][3]:
+            return getattr(_alive(self), name)
+
+        def later(*given: object, **named: object) -> object:
+            return getattr(_alive(self), name)(*given, **named)
+
+        return later
+
+
+def _alive(module: _Late) -> _Late:
+    """The module, brought to life if it isn't yet. While it is, it has what ran so far."""
+    if type(module) is _Late:
+        descriptor, at, size, _ = _PLACES.pop(module.__name__)
+        module.__class__ = type(sys)  # type: ignore[assignment]  # it is a plain one from now on
+        exec(marshal.loads(posix.pread(descriptor, size, at)), module.__dict__)  # noqa: S102, S302
+    return module
 
 
 class _Finder:
-    """Finds a module by its name alone, and is its loader."""
+    """Finds files of machine code without looking for them."""
 
-    def __init__(self, code: "dict[str, bytes | str]") -> None:
-        self._code = code
+    def __init__(self, files: "dict[str, str]") -> None:
+        self._files = files
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> object:
-        code = self._code.get(name)
-        if code is None:
+        file = self._files.get(name)
+        if file is None:
             return None
-        loader: object = self
-        if isinstance(code, str):
-            # Part of every interpreter, and there already.
-            loader = sys.modules["_frozen_importlib_external"].ExtensionFileLoader(name, code)
-        return type(sys.__spec__)(name, loader, origin=code if loader is not self else None)  # type: ignore[arg-type]  # as above
-
-    def create_module(self, spec: object) -> None:
-        return None
-
-    def exec_module(self, module: object) -> None:
-        code = marshal.loads(self._code[module.__dict__["__name__"]])  # type: ignore[arg-type]
-        exec(code, module.__dict__)  # noqa: S102 - as above
+        # Part of every interpreter, and there already.
+        loader = sys.modules["_frozen_importlib_external"].ExtensionFileLoader(name, file)
+        return type(sys.__spec__)(name, loader, origin=file)

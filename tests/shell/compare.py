@@ -18,18 +18,18 @@ def faults(sentence: Sentence, run: Run) -> list[str]:
         if number:
             seen[number] = command.words
     return [
-        *(fault for argv in run.executed for fault in _missed(seen, argv)),
+        *(fault for argv in run.executed for fault in _missed(seen, argv, _broken(run))),
         *_written(sentence, reading, run),
         *([] if _broken(run) else _invented(sentence, seen, run)),
         *_spans(reading),
     ]
 
 
-def _missed(seen: dict[str, list[Word]], argv: list[str]) -> list[str]:
+def _missed(seen: dict[str, list[Word]], argv: list[str], broken: bool) -> list[str]:
     words = seen.get(_number(argv))
     if words is None:
         return [] if argv[0] == "no" else [f"missed: {argv}"]
-    if _fits(words, argv):
+    if broken or _fits(words, argv):
         return []
     return [f"misread: {argv} for {[word.text for word in words]}"]
 
@@ -52,8 +52,8 @@ def _written(sentence: Sentence, reading: Reading, run: Run) -> list[str]:
 
 def _broken(run: Run) -> bool:
     """Bash gave up on the way: it couldn't read what it had printed, or had closed what it used."""
-    misprint = "substitution: line" in run.stderr and "syntax error" in run.stderr
-    return misprint or "Bad file descriptor" in run.stderr
+    said = ("syntax error", "unexpected EOF", "bad substitution: no closing", "Bad file descriptor")
+    return any(words in run.stderr for words in said)
 
 
 def _number(words: Sequence[str | None]) -> str:

@@ -86,7 +86,7 @@ class Grammar:
         return text
 
     def keyword(self, text: str) -> str:
-        if len(text) > 1 and self.chance(0.01):
+        if len(text) > 1 and self.chance(0.02):
             self.note("line continuation: inside a reserved word")
             return text[0] + "\\\n" + text[1:]
         return text
@@ -110,6 +110,13 @@ class Grammar:
         self.count += 1
         return str(self.count)
 
+    def name(self, letter: str) -> str:
+        """A command's or file's own name."""
+        name = letter + self.number()
+        if self.dying:
+            self.dead.add(name)
+        return name
+
     def closed(self, make: Callable[[], str]) -> str:
         """`make` where here-documents must end before what comes behind."""
         bodies, self.bodies = self.bodies, []
@@ -128,11 +135,9 @@ class Grammar:
 
     def call(self) -> str:
         """One simple command with its number."""
-        number = "u" + self.number()
-        if self.dying:
-            self.dead.add(number)
+        number = self.name("u")
         parts = [f"p{self.random.randrange(10)}", number]
-        if self.chance(0.08):
+        if self.chance(0.08) and not self.careful:
             parts[0] = self.spelled(parts[0])
         before = ""
         if self.chance(0.08):
@@ -145,7 +150,8 @@ class Grammar:
         parts += [self.word() for _ in range(self.random.choice(most))]
         if self.chance(0.05):
             self.note("reserved word: as an argument")
-            parts.append(self.random.choice("if then fi do done { } ! [[ esac time in".split()))
+            words = "if then fi do done { } ! esac time in" + ("" if self.careful else " [[")
+            parts.append(self.random.choice(words.split()))
         for _ in range(0 if self.flat else self.random.choice([0, 0, 0, 0, 0, 1, 1, 2])):
             at = self.random.randrange(1, len(parts) + 1)
             if at < len(parts):
@@ -157,6 +163,8 @@ class Grammar:
                 at = len(parts)  # bodies follow in the order of their operators
             self.bodies = waiting + self.bodies
             parts.insert(at, redirection)
+        if self.bodies and not (self.flat or self.plain or self.within) and self.chance(0.15):
+            parts.append(self.document("<<", "E", "E", False))
         return before + "".join(part + self.space() for part in parts).rstrip(" \t\\\n")
 
     def spelled(self, name: str) -> str:
@@ -167,7 +175,7 @@ class Grammar:
             "line continuation: inside a word": ["p\\\n" + name[1]],
         }
         construct = self.random.choice(list(ways))
-        if construct == "braces: program" and self.chance(0.9):
+        if construct == "braces: program" and self.chance(0.7):
             return name
         self.note(construct)
         return self.random.choice(ways[construct])
@@ -185,7 +193,7 @@ class Grammar:
         kind = self.random.randrange(8)
         if kind == 0 and not self.plain:
             self.note("list: &")
-            return " &" + self.random.choice([" ", ""])
+            return " & "
         if kind < 5:
             if self.inner and self.documents:
                 return self.feed()  # bash 5.2 loses a semicolon there
@@ -222,7 +230,7 @@ class Grammar:
         return self.feed() if self.chance(0.2) else " "
 
     def pipeline(self) -> str:
-        text = self.command()
+        text = self.assign() if self.chance(0.04) else self.command()
         while self.chance(0.12):
             bar = self.random.choice(["|", "|", "|&"])
             self.note("pipeline: " + bar)
@@ -356,7 +364,7 @@ class Grammar:
             text += "x) " + self.arm() + ";; "
         elif end == ";;&":
             text += "?) " + self.arm() + ";; "
-        elif end == ";;" and self.chance(0.3):
+        elif end == ";;":
             self.note("case: empty arm")
             text += "q) ;; "
         return text + "esac"
@@ -457,9 +465,11 @@ class Grammar:
             "array: declare": lambda: "declare -a A=(" + self.words() + ")",
             "declaration": lambda: "export V2=" + self.value(),
         }
-        construct = self.random.choice(list(ways))
+        construct = self.pick(ways)
         self.note(construct)
-        return ways[construct]()
+        text = ways[construct]()
+        # bash loses backslashes of a compound assignment in a substitution
+        return "A=(a)" if self.inner and "=(" in text and "\\" in text else text
 
     def alias(self) -> str:
         self.note("alias")
@@ -468,7 +478,8 @@ class Grammar:
     # words
 
     def words(self) -> str:
-        return " ".join(self.word() for _ in range(self.random.randrange(3)))
+        some = [self.word() for _ in range(self.random.randrange(3))]
+        return " ".join("x" + word if word[0] == "[" else word for word in some)
 
     def word(self) -> str:
         """An argument of one or more pieces."""
@@ -483,28 +494,30 @@ class Grammar:
         )
 
     def piece(self) -> str:
-        construct = self.pick(_PIECES if self.depth < _DEEPEST + 2 else _FLAT)
+        some = _CAREFUL if self.careful else _FLAT if self.depth > _DEEPEST + 1 else _PIECES
+        construct = "${..}" if self.chance(0.2) else self.pick(some)
         self.note(construct)
         return _PIECES[construct](self)
 
     def expansion(self) -> str:
         """${..} in one of its forms."""
         word = self.random.choice(["d", "'d e'", '"$V0"', "\\}", "$'\\t'"])
+        if self.careful:
+            word = "d"
         if self.chance(0.3):
             self.dying += 1  # bash expands it only when the variable's state asks for it
             word = self.substitution()
             self.dying -= 1
-        form = self.pick(
-            "V0 #V0 V0:-W V0-W V0:=W V0=W V0:+W V0+W V0:?W V0#W V0##W V0%W V0%%W V0/a/W V0//a/W "
-            "V0/#a/W V0/%a/W V0^ V0^^a V0, V0,,a V0:1 V0:1:2 !V0 !V@ V0@P V0@Q A[0] A[@] #A[@] !A[@] "
-            "@ * # ? ! $ - 1 #1 A[1+1]:-W".split()
-        )
-        self.note(form)
+        plain = [form for form in _FORMS if "[" not in form]
+        form = self.pick(plain if self.careful else _FORMS)[2:-1]
+        self.note("${" + form + "}")
         quoted = self.chance(0.5)
         if quoted and ("'" in word or "\\" in word):
             word = "d"
-        if form in ("V0:?W", "!V0", "V0@P"):
-            return "${#}" if form != "V0@P" else '"${V0@P}"'
+        if form == "V0:?W":  # bash stops where the variable has no value
+            form = "HOME:?W"
+        elif form == "!V0":
+            form = "!NAME"
         text = self.dollar() + "{" + form.replace("W", word) + "}"
         return f'"{text}"' if quoted else text
 
@@ -524,7 +537,7 @@ class Grammar:
     def substitution(self) -> str:
         """$(..) or `..` with commands in it; it never has blanks outside."""
         self.depth += 1
-        if self.chance(0.25):
+        if self.chance(0.35):
             text = self.backticks(False)
         else:
             self.note("$( )")
@@ -536,8 +549,9 @@ class Grammar:
         def make() -> str:
             before = self.feed() if self.chance(0.1) else " "
             text = self.call() if self.flat or self.depth > _DEEPEST else self.sequence()
-            if before == " " and text.startswith(("time", "t\\\n")):
-                before = "\n"  # right behind a parenthesis bash takes it for a program
+            if text.startswith(("time", "t\\\n", "!")):
+                # right behind the parenthesis bash takes `time` for a program
+                before += "p0 " + self.name("u") + " && "
             return before + text
 
         return self.closed(make)
@@ -546,7 +560,7 @@ class Grammar:
         self.note("` `")
         self.depth += 2
         self.plain += 1
-        lists = not self.flat and self.chance(0.2)
+        lists = not self.flat and self.chance(0.3)
         text = self.closed(self.sequence if lists else self.call)
         self.plain -= 1
         self.depth -= 2
@@ -560,9 +574,7 @@ class Grammar:
     # redirections
 
     def file(self) -> str:
-        number = "w" + self.number()
-        if self.dying:
-            self.dead.add(number)
+        number = self.name("w")
         return self.random.choice([number, f"'{number}'", f'"{number}"', "./" + number])
 
     def redirection(self) -> str:
@@ -600,12 +612,21 @@ class Grammar:
         return self.operator("<<") + operator[2:] + self.random.choice(["", " "]) + spelled
 
 
+_FORMS = [
+    "${" + form + "}"
+    for form in (
+        "V0 #V0 V0:-W V0-W V0:=W V0=W V0:+W V0+W V0:?W V0#W V0##W V0%W V0%%W V0/a/W V0//a/W "
+        "V0/#a/W V0/%a/W V0^ V0^^a V0, V0,,a V0:1 V0:1:2 !V0 !V@ V0@A V0@Q A[0] A[@] #A[@] "
+        "!A[@] A[1+1]:-W @ * # ? ! $ - 1 #1"
+    ).split()
+]
+
 _PIECES: dict[str, Callable[[Grammar], str]] = {
     "plain": lambda g: g.random.choice(["a", "b-c", "d=1", "@%+^", "a#b", ",."]),
     "quoting: '..'": lambda g: g.random.choice(["'a b'", "''", "'$(p0) `'", "'\\'"]),
     'quoting: ".."': lambda g: g.random.choice(['"a b"', '""', '"it\'s"', '"\\"\\$\\`\\\\\\a"']),
     "quoting: $'..'": lambda g: g.random.choice(
-        ["$'a\\tb'", "$'\\''" if not g.careful else "$'a'", "$'\\x41\\102\\u00e9'", "$'\\cB\\q'"]
+        ["$'a\\tb'", "$'\\''", "$'\\x41\\102\\u00e9'", "$'\\cB\\q'"]
     ),
     'quoting: $".."': lambda g: g.random.choice(['$"a b"', '$"$V0"']),
     "quoting: \\": lambda g: g.random.choice(["\\ ", "\\$", "\\'", "\\;", "\\a", "\\#"]),
@@ -622,9 +643,7 @@ _PIECES: dict[str, Callable[[Grammar], str]] = {
         ["{}", "{a}", "{a,b", "a}", "{1..}", "{a..3}", "{..}"]
     ),
     "tilde": lambda g: g.random.choice(["~", "~/x", "a~", "~/'y z'"]),
-    "glob": lambda g: g.random.choice(
-        ["*", "w?", *(() if g.careful else ("[ab]", "[!a]*", "[a", "a]"))]
-    ),
+    "glob": lambda g: g.random.choice(["*", "w?", "[ab]", "[!a]*", "[a", "a]"]),
     "$x": lambda g: g.random.choice(
         ["$V0", '"$V0"', '"$V0$V1"', "$?", "$$", "$!", "$-", "$#", "$0"]
     ),
@@ -646,6 +665,8 @@ _FLAT = [
     name for name in _PIECES if "(" not in name and name not in ('"..`..`.."', "${..}", "$[..]")
 ]
 
+_CAREFUL = ["plain", "line continuation: in a word", "tilde", "$x", "$@", "${..}", "$((..))"]
+
 _REDIRECTIONS: dict[str, Callable[[Grammar], str]] = {
     "redirection: >": lambda g: g.random.choice([">", "> ", "1>", "2> "]) + g.file(),
     "redirection: >>": lambda g: g.operator(">>") + g.file(),
@@ -655,7 +676,7 @@ _REDIRECTIONS: dict[str, Callable[[Grammar], str]] = {
     "redirection: &>": lambda g: g.operator("&>") + " " + g.file(),
     "redirection: &>>": lambda g: g.operator("&>>") + g.file(),
     "redirection: >& file": lambda g: ">&" + " " + g.file(),
-    "redirection: 2>&1": lambda g: g.random.choice(["2>&1", ">&2", "3>&1", "2>& 1", "4>&1-"]),
+    "redirection: 2>&1": lambda g: g.random.choice(["2>&1", ">&2", "3>&1", "2>& 1", "4>&2"]),
     "redirection: close": lambda g: g.random.choice(["3>&-", "<&-", "4<& -"]),
     "redirection: <&": lambda g: g.random.choice(["<&0", "3<&0", "4<&0-"]),
     "redirection: {fd}": lambda g: (

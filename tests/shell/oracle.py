@@ -114,7 +114,12 @@ class _Bench:
         self.seconds = seconds
         self.compiler = shutil.which("cc") or shutil.which("gcc")
         self.bash = shutil.which("bash") or "/bin/bash"
-        self.env = {"PATH": str(home / "bin"), "HOME": str(self.work), "LANG": "C.UTF-8"}
+        self.env = {
+            "PATH": str(home / "bin"),
+            "HOME": str(self.work),
+            "LANG": "C.UTF-8",
+            "NAME": "HOME",
+        }
         (home / "bin").mkdir(exist_ok=True)
         self.work.mkdir(exist_ok=True)
         self.make_stubs(home / "bin")

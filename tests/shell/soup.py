@@ -5,8 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 _TOKENS = [
-    *"if then else elif fi for while until do done case esac in select function time coproc".split(),
-    *"{ } ! [[ ]] ( ) (( )) ; ;; ;& ;;& & && | || |& < > >> << <<- <<< <& >& >| <> &> &>>".split(),
+    *"if then else elif fi for while until do done case esac in select".split(),
+    *"function time coproc".split(),
+    *"{ } ! [[ ]] ( ) (( )) ; ;; ;& ;;& & && | || |& < > >> << <<- <<<".split(),
+    *"<& >& >| <> &> &>>".split(),
     *"$( $(( ${ } ` \" ' $' $\" \\ # a b x=1 a=( a[ ] [ = == =~ -f -eq ~ * ? {a,b} {1..3}".split(),
     *"$x $@ \"$x\" 'q' E 2 {fd} >( <( f() () declare eval - -- -p $[ @( !( +( .. , echo".split(),
     *("\n", "\\\n", "<<E", "<<'E'", "\nE\n"),
@@ -43,6 +45,6 @@ def bash_accepts(texts: list[str], workers: int = 2) -> list[bool]:
 def _accepts(text: str) -> bool:
     argv = ["bash", "-n", "-c", "--", text]
     env = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
-    done = subprocess.run(argv, capture_output=True, env=env, timeout=20)
+    done = subprocess.run(argv, capture_output=True, env=env, timeout=20, check=False)
     said = done.stderr.decode("utf-8", "replace")
     return done.returncode == 0 and not any(error in said for error in _ERRORS)

@@ -176,7 +176,7 @@ def _native(native: Native) -> str:
     lines += [f"  a launch is refused: {tool}, {why}" for tool, why in held.conflicts.items()]
     lines += [f"  not held: {each}" for each in held.beyond]
     if held.operator_override:
-        lines.append(f"  lifted by: {held.operator_override}")
+        lines.append(f"  got round by: {held.operator_override}")
     lines += [f"  note: {note}" for note in held.notes]
     if len(lines) == 1:
         lines.append("  every tool of its own stays")

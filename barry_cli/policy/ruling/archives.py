@@ -107,3 +107,13 @@ def script(name: str, words: list[Word]) -> list[FileUse]:
     if not files:
         files = [Word("typescript", words[0].start, words[0].end, True)] if words else []
     return [FileUse(WRITE, word, "script") for word in files]
+
+
+OWN = {
+    "csplit": csplit,
+    "find": find,
+    "script": script,
+    "shell": shell,
+    "split": split,
+    "tar": tar,
+}

@@ -88,3 +88,6 @@ def _until(word: Word, sign: str) -> Word:
     if word.text is None:
         return word
     return Word(word.text.partition(sign)[0], word.start, word.end, word.quoted)
+
+
+OWN = {"curl": curl, "wget": wget}

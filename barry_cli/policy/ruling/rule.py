@@ -69,15 +69,13 @@ def _shell(policy: Policy, fields: tuple[str, ...], input: object, cwd: str) -> 
             value = input.get(name)
             if isinstance(value, str) and value and name not in fields:
                 folders.insert(0, _folder(value, policy, cwd))
+    found = _all_texts(input, fields)
+    if not found and is_restricted(policy):
+        return _missing(fields, "the command line")
     last = allowed()
-    for field in fields:
-        found = _texts(input, field, fields)
-        if found is None:
-            if is_restricted(policy):
-                return _missing(field, "the command line")
-            continue
+    for words in found:
         # Several texts are the words of one command.
-        text = found[0] if len(found) == 1 else " ".join(map(_quoted, found))
+        text = words[0] if len(words) == 1 else " ".join(map(_quoted, words))
         if text and not any(char.isprintable() for char in text):
             continue  # keys for a program that runs already: nothing is started
         last = command_verdict(policy, text, folders)
@@ -89,19 +87,18 @@ def _shell(policy: Policy, fields: tuple[str, ...], input: object, cwd: str) -> 
 def _files(policy: Policy, kind: str, fields: tuple[str, ...], input: object, cwd: str) -> Verdict:
     from barry_cli.policy.ruling.file_tools import patch_verdict, path_verdict
 
+    if not fields:
+        return allowed()
+    found = _all_texts(input, fields)
+    if not found and kind != "read":
+        return _missing(fields, "the file")
     last = allowed()
-    for field in fields:
-        found = _texts(input, field, fields)
-        if found is None:
-            if kind != "read":
-                return _missing(field, "the file")
-            # Tools that search begin where the session stands.
-            found = [cwd]
-        for text in found:
-            check = patch_verdict if kind == "patch" else path_verdict
-            last = check(policy, text, kind, cwd)
-            if not last.allowed:
-                return last
+    # Tools that search begin where the session stands.
+    for text in [each for texts in found for each in texts] or [cwd]:
+        check = patch_verdict if kind == "patch" else path_verdict
+        last = check(policy, text, kind, cwd)
+        if not last.allowed:
+            return last
     return last
 
 
@@ -111,17 +108,14 @@ def _urls(policy: Policy, fields: tuple[str, ...], input: object, cwd: str) -> V
     verdict = fetch_verdict(policy)
     if verdict is not None:
         return verdict
+    found = _all_texts(input, fields)
+    if fields and not found and (policy.domains or policy.allow_domains is not None):
+        return _missing(fields, "the URL")
     last = allowed()
-    for field in fields:
-        found = _texts(input, field, fields)
-        if found is None:
-            if policy.domains or policy.allow_domains is not None:
-                return _missing(field, "the URL")
-            continue
-        for text in found:
-            last = url_verdict(policy, text, cwd)
-            if not last.allowed:
-                return last
+    for text in [each for texts in found for each in texts]:
+        last = url_verdict(policy, text, cwd)
+        if not last.allowed:
+            return last
     return last
 
 
@@ -160,9 +154,16 @@ def _texts(input: object, field: str, fields: tuple[str, ...]) -> list[str] | No
     return None
 
 
-def _missing(field: str, what: str) -> Verdict:
+def _all_texts(input: object, fields: tuple[str, ...]) -> list[list[str]]:
+    """What is there of a tool's fields. One of several may be left out of a call."""
+    found = [_texts(input, field, fields) for field in fields]
+    return [texts for texts in found if texts is not None]
+
+
+def _missing(fields: tuple[str, ...], what: str) -> Verdict:
+    names = " or ".join(map(repr, fields))
     return denied(
-        "", "", f"{what} can't be seen", unsure=f"the tool's input has no text under {field!r}"
+        "", "", f"{what} can't be seen", unsure=f"the tool's input has no text under {names}"
     )
 
 

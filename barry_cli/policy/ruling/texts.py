@@ -170,3 +170,14 @@ def code(name: str, words: list[Word]) -> list[FileUse]:
     if codes:
         return [code_use(word, name) for word in codes]
     return [FileUse(READ, each, name).unsure() for word in words for each in pieces(word)]
+
+
+OWN = {
+    "awk": awk,
+    "code": code,
+    "dd": dd,
+    "edit": edit,
+    "patch": patch,
+    "perl": perl,
+    "sed": sed,
+}

@@ -1,6 +1,5 @@
 """Which files a program's words say that it reads and writes."""
 
-from barry_cli.policy.ruling import archives, downloads, git_files, texts
 from barry_cli.policy.ruling.file_use import CHANGE, READ, WRITE, FileUse
 from barry_cli.policy.ruling.operands import HOLE, known, pieces, take_apart
 from barry_cli.policy.ruling.roles import role
@@ -27,8 +26,7 @@ def uses(name: str, words: list[Word]) -> list[FileUse]:
     spec = role(name)
     if spec == "words":
         return []
-    special = _SPECIAL.get(spec.partition(" ")[0])
-    found = special(name, words) if special is not None else None
+    found = _own(spec.partition(" ")[0], name, words)
     if found is None:
         found = _listed(name, words, spec) if spec else _unlisted(name, words)
     return [use for use in found if use.word is None or not is_stream(use.word)]
@@ -168,21 +166,22 @@ def _unlisted(name: str, words: list[Word]) -> list[FileUse]:
     return found
 
 
-_SPECIAL = {
-    "curl": downloads.curl,
-    "wget": downloads.wget,
-    "dd": texts.dd,
-    "sed": texts.sed,
-    "awk": texts.awk,
-    "perl": texts.perl,
-    "tar": archives.tar,
-    "patch": texts.patch,
-    "git": git_files.git,
-    "find": archives.find,
-    "split": archives.split,
-    "csplit": archives.csplit,
-    "shell": archives.shell,
-    "script": archives.script,
-    "edit": texts.edit,
-    "code": texts.code,
-}
+def _own(shape: str, name: str, words: list[Word]) -> list[FileUse] | None:
+    """The programs that a line of the table can't describe. Each kind is loaded when it is met."""
+    if shape in {"curl", "wget"}:
+        from barry_cli.policy.ruling import downloads
+
+        return downloads.OWN[shape](name, words)
+    if shape in {"awk", "code", "dd", "edit", "patch", "perl", "sed"}:
+        from barry_cli.policy.ruling import texts
+
+        return texts.OWN[shape](name, words)
+    if shape in {"csplit", "find", "script", "shell", "split", "tar"}:
+        from barry_cli.policy.ruling import archives
+
+        return archives.OWN[shape](name, words)
+    if shape == "git":
+        from barry_cli.policy.ruling import git_files
+
+        return git_files.git(name, words)
+    return None

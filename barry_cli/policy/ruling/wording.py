@@ -32,6 +32,7 @@ def denied(
     """A denial. `what`: what the rule is about, in a few words. `unsure`: why that can't be known
     for certain; the verdict is then undecidable.
     """
+    span = min(span[0], len(text)), min(span[1], len(text))
     # A pattern's anchor is for the matching: a person knows the folder.
     anchor, mark, plain = rule.partition("//")
     named = " ".join(filter(None, (field, plain if mark and anchor[:1] in {"", "/"} else rule)))

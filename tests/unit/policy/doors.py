@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import marshal
 from functools import cache
 from pathlib import Path
 
-from barry_cli.policy.bundle import bundle
+from barry_cli.policy.bundle import bundle, dump
 from barry_cli.policy.cache import PROGRAM, _code_name, _own_files
 from tests.toy import ROOT, Barry, Done
 
 # Whoever leaves the answer to the whole command line fails here.
 DOOR = (
-    "import sys; sys.modules['typer'] = None; "
-    "from barry_cli.__main__ import main; sys.exit(main())"
+    "import sys; sys.modules['typer'] = None; from barry_cli.__main__ import main; sys.exit(main())"
 )
 WHOLE = "import sys; from barry_cli.cli.app import run; sys.exit(run(sys.argv[1:]))"
 PATH = {"PYTHONPATH": str(ROOT)}
@@ -23,7 +21,7 @@ LEFT = 125
 
 @cache
 def code() -> bytes:
-    return marshal.dumps(bundle(PROGRAM))
+    return dump(bundle(PROGRAM))
 
 
 def spare_bundling(barry: Barry) -> None:

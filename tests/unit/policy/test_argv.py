@@ -16,7 +16,8 @@ from barry_cli.policy.ruling.shell.reading import read
 WORDS = st.lists(
     st.one_of(
         st.sampled_from(
-            "if time ! { [[ case function a=b = ~ ~root * ? [a] {a,b} {1..3} $x $(x) `x` -n -- \\ ' "
+            "if time ! { [[ case function a=b = ~ ~root * ? [a] {a,b} {1..3} $x $(x) `x` -n -- \\ "
+            "' "
             '" # & | ; < > ( ) $ !! ^a^b %1 '.split(" ")
         ),
         st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6),

@@ -13,27 +13,48 @@ import pytest
 
 import barry_cli
 from barry_cli.base.problems import StoreProblem
-from barry_cli.policy.bundle import bundle, entry
+from barry_cli.policy.bundle import bundle, dump, entry, parse
 
 ATTIC = {
     "__init__": "",
-    "first": "from barry_cli.attic import second\n"
-    "from barry_cli.attic.deep.third import NAME\n"
-    "import sys\n"
-    "def main(arguments):\n"
-    "    from barry_cli.attic.late import said\n"
-    "    print(NAME, second.NAME, said(), arguments)\n"
-    "    print(sorted(name for name in sys.modules if name.startswith('barry_cli')))\n",
-    "second": '"""Words."""\nNAME = "second"\ndef never():\n    import barry_cli.attic.unused\n',
+    "first": """
+        import sys
+        from barry_cli.attic import second, unused
+        from barry_cli.attic.deep.third import NAME, named
+        from barry_cli.attic.unused import never, neither
+
+        TABLE = {"never": never, "neither": unused.neither, "named": named}
+
+        def main(arguments):
+            from barry_cli.attic.late import said
+            print(NAME, second.NAME, said(), TABLE["named"](1, more=2), arguments)
+            print(*sorted(name for name, each in sys.modules.items() if alive(name, each)))
+
+        def alive(name, module):
+            return name.startswith("barry_cli") and "__builtins__" in module.__dict__
+        """,
+    "second": """
+        '''Words.'''
+        NAME: str = "second"
+
+        class Kind:
+            '''More words.'''
+            part: int
+            def never(self, x: Unknown) -> Unknown:
+                '''And more.'''
+                import barry_cli.attic.never_named
+        """,
+    "never_named": "1 / 0",
     "deep/__init__": "",
-    "deep/third": "NAME = 'third'\n",
-    "late": "from barry_cli.attic import later_still\ndef said(): return later_still.NAME\n",
-    "later_still": "NAME = 'later still'\n",
-    "unused": "1 / 0\n",
-    "circle": "import barry_cli.attic.ring\n",
-    "ring": "import barry_cli.attic.circle\n",
-    "wrong": "def main(:\n",
-    "dies": "raise KeyError('gone')\n",
+    "deep/third": "NAME = 'third'\ndef named(a, /, *, more: int = 0): return a + more",
+    "late": "from barry_cli.attic import later_still\ndef said(): return later_still.NAME",
+    "later_still": "NAME = 'later still'",
+    "unused": "1 / 0\ndef never(): pass\ndef neither(): pass",
+    "circle": "import barry_cli.attic.ring\nNAME = 1\ndef main(arguments): print(NAME)",
+    "ring": "from barry_cli.attic.circle import main",
+    "extension": "def main(arguments):\n    import _json\n    print(_json.__name__)",
+    "wrong": "def main(:",
+    "dies": "raise KeyError('gone')\ndef main(arguments): pass",
     "bare": "",
 }
 
@@ -41,10 +62,12 @@ ATTIC = {
 @pytest.fixture
 def attic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A room of our own; gives its name."""
+    from textwrap import dedent
+
     for name, text in ATTIC.items():
         path = tmp_path / "attic" / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(dedent(text), encoding="utf-8")
     monkeypatch.setattr(barry_cli, "__path__", [*barry_cli.__path__, str(tmp_path)])
     yield "barry_cli.attic"
     for name in [name for name in sys.modules if name.startswith("barry_cli.attic")]:
@@ -65,46 +88,67 @@ def run(data: bytes, folder: Path, *words: str) -> subprocess.CompletedProcess[s
     )
 
 
-def test_a_program_runs_with_what_it_imports_at_once_and_later(attic: str, tmp_path: Path) -> None:
-    done = run(entry(f"{attic}.first", bundle(f"{attic}.first")), tmp_path, "one", "two")
+def test_a_program_runs_and_only_what_it_needs_of_it(attic: str, tmp_path: Path) -> None:
+    done = run(entry(bundle(f"{attic}.first")), tmp_path, "one", "two")
     assert (done.returncode, done.stderr) == (0, "")
-    said, modules = done.stdout.splitlines()
-    assert said == "third second later still ['one', 'two']"
-    # What no call came to was not run.
-    assert modules == str(
-        sorted(
-            f"barry_cli{name}"
-            for name in (
-                "", ".attic", ".attic.deep", ".attic.deep.third", ".attic.first", ".attic.late",
-                ".attic.later_still", ".attic.second",
-            )
-        )
-    )  # fmt: skip
+    said, alive = done.stdout.splitlines()
+    assert said == "third second later still 3 ['one', 'two']"
+    # Of the others no line ran: some would have failed.
+    names = ("deep.third", "first", "late", "later_still", "second")
+    assert alive.split() == [f"{attic}.{name}" for name in names]
 
 
-def test_what_is_imported_later_is_kept_apart(attic: str) -> None:
-    always, perhaps = bundle(f"{attic}.first")
-    names = [name for name, _, _ in marshal.loads(always)]
-    assert names == [
-        "barry_cli", f"{attic}", f"{attic}.second", f"{attic}.deep", f"{attic}.deep.third",
-        f"{attic}.first",
-    ]  # fmt: skip
-    assert set(perhaps) == {f"{attic}.late", f"{attic}.later_still", f"{attic}.unused"}
+def test_what_may_be_imported_is_in_it(attic: str) -> None:
+    made = bundle(f"{attic}.first")
+    names = [name.removeprefix("barry_cli") for name, _, _, _ in made.index]
+    inner = (
+        "deep",
+        "deep.third",
+        "first",
+        "late",
+        "later_still",
+        "never_named",
+        "second",
+        "unused",
+    )
+    assert names == ["", ".attic", *(f".attic.{name}" for name in inner)]
+    assert sum(size for *_, size in made.index) == len(made.codes)
 
 
-def test_a_circle_ends(attic: str) -> None:
-    always, _ = bundle(f"{attic}.circle")
-    assert [name for name, _, _ in marshal.loads(always)][2:] == [
-        f"{attic}.ring",
-        f"{attic}.circle",
-    ]
+def test_what_only_people_read_is_not_in_it(attic: str) -> None:
+    codes = bundle(f"{attic}.second").codes
+    for absent in (b"Words", b"More words", b"And more", b"Unknown", b"part", str(ROOT).encode()):
+        assert absent not in codes
+
+
+def test_a_circle_ends(attic: str, tmp_path: Path) -> None:
+    done = run(entry(bundle(f"{attic}.circle")), tmp_path)
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+def test_machine_code_is_found_where_it_was(attic: str, tmp_path: Path) -> None:
+    made = bundle(f"{attic}.extension")
+    builtin = "_json" in sys.builtin_module_names
+    assert [name for name, _ in made.machine_code] == ([] if builtin else ["_json"])
+    assert run(entry(made), tmp_path).stdout == "_json\n"
 
 
 @pytest.mark.parametrize(("name", "why"), [("dies", "KeyError: 'gone'"), ("bare", "main")])
 def test_what_cannot_start_refuses_in_a_sentence(
     attic: str, tmp_path: Path, name: str, why: str
 ) -> None:
-    done = run(entry(f"{attic}.{name}", bundle(f"{attic}.{name}")), tmp_path)
+    done = run(entry(bundle(f"{attic}.{name}")), tmp_path)
+    refused(done, why)
+
+
+def test_what_was_cut_short_refuses_in_a_sentence(attic: str, tmp_path: Path) -> None:
+    data = entry(bundle(f"{attic}.first"))
+    refused(run(data[:-50], tmp_path), "")
+    done = run(data[:100], tmp_path)
+    assert done.returncode != 0
+
+
+def refused(done: subprocess.CompletedProcess[str], why: str) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert "refused: its program can't be started" in done.stderr
@@ -117,11 +161,21 @@ def test_what_cannot_be_read_is_told(attic: str, name: str, why: str) -> None:
         bundle(f"{attic}.{name}")
 
 
+def test_a_file_gives_back_what_was_put_in(attic: str) -> None:
+    made = bundle(f"{attic}.extension")
+    data = dump(made)
+    assert parse(made.program, data) == made
+    for spoilt in (b"", data[:-1], data + b"x", b"\xff" * 8 + data[8:], marshal.dumps(None)):
+        with pytest.raises((ValueError, EOFError, TypeError)):
+            parse(made.program, spoilt)
+
+
 READ = """
 from barry_cli.policy.ruling.shell.reading import read
 def main(arguments):
     print([[word.text for word in each.words] for each in read(arguments[0]).commands])
 """
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_the_reader_reads_alike(attic: str, tmp_path: Path) -> None:
@@ -129,7 +183,7 @@ def test_the_reader_reads_alike(attic: str, tmp_path: Path) -> None:
 
     (tmp_path / "attic" / "reads.py").write_text(READ, encoding="utf-8")
     line = 'for x in a b; do git push "$(date +%s)" <<E; done\nbody `id`\nE\n'
-    done = run(entry(f"{attic}.reads", bundle(f"{attic}.reads")), tmp_path, line)
+    done = run(entry(bundle(f"{attic}.reads")), tmp_path, line)
     assert done.stderr == ""
     assert done.stdout.strip() == str(
         [[word.text for word in each.words] for each in read(line).commands]

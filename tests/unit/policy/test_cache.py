@@ -193,12 +193,14 @@ def test_a_folder_that_is_not_ours_to_write(
             bare = False
         monkeypatch.setattr(cache, "folder", lambda: str(sealed / "policies"))
         found = folders()
-        monkeypatch.setattr(
-            cache, "folders", lambda: type(found)(*([sealed] * 3), sealed, sealed)
-        )
+        monkeypatch.setattr(cache, "folders", lambda: type(found)(*([sealed] * 3), sealed, sealed))
         question = Question((), None, None, str(open_folder))
         kept = cache.keep(
-            question, policy(open_folder), cwd=str(open_folder), looked_at=(), began_ns=time.time_ns()
+            question,
+            policy(open_folder),
+            cwd=str(open_folder),
+            looked_at=(),
+            began_ns=time.time_ns(),
         )
         return bare, kept
 

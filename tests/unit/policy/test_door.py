@@ -45,7 +45,6 @@ ANSWERED = {
     "no shell": ("--command", "echo 'x"),
     "a tool": ("--harness", "toy", "--tool", "Shell", "--input", '{"command": "git push"}'),
     "a tool by alias": ("--harness=ty", "--tool=Read", '--input={"path": ".env"}'),
-    "a tool of nobody": ("--tool", "Shell", "--input", '{"command": "git push"}'),
 }
 
 
@@ -71,6 +70,7 @@ LEAVES = {
     "a trait": ("--trait", "x", "--", "ls"),
     "a stream": ("--stdin",),
     "a line that was quoted whole": ("--", "git push"),
+    "a tool of any harness": ("--tool", "Shell", "--input", '{"command": "git push"}'),
     "two questions": ("--command", "ls", "--", "ls"),
     "a question asked twice": ("--command", "ls", "--command", "git push"),
     "an input without its tool": ("--input", "{}", "--", "ls"),
@@ -178,9 +178,7 @@ CHANGES: list[Callable[[Barry], None]] = [
 
 
 @pytest.mark.parametrize("change", [nothing, *CHANGES], ids=lambda each: each.__name__)
-def test_whatever_decided_it_may_change(
-    bounded: Barry, change: Callable[[Barry], None]
-) -> None:
+def test_whatever_decided_it_may_change(bounded: Barry, change: Callable[[Barry], None]) -> None:
     (bounded.work / "secret").mkdir()
     words = ("--bound", "no-push", "--command", "git push; cat elsewhere/x")
     before = whole(bounded, *words)
@@ -213,7 +211,13 @@ def test_it_answers_where_output_cannot_be_written(bounded: Barry) -> None:
     with open("/dev/full", "w") as full:
         done = bounded.run("bound", "check", *words, capture_output=False, stdout=full, stderr=-1)
         expected = bounded.run(
-            "bound", "check", *words, "--bound=no-push", capture_output=False, stdout=full, stderr=-1
+            "bound",
+            "check",
+            *words,
+            "--bound=no-push",
+            capture_output=False,
+            stdout=full,
+            stderr=-1,
         )
     assert (done.code, done.err) == (expected.code, expected.err)
     assert "can't be written" in done.err

@@ -20,7 +20,7 @@ COMMANDS = [
     ("ls -la", "allowed"),
     ("cat a b | grep x > /dev/null 2>&1", "allowed"),
     ("sed -n 1p a", "allowed"),
-    ("[[ a > b ]] && echo \"x > y\"", "allowed"),
+    ('[[ a > b ]] && echo "x > y"', "allowed"),
     ("echo x > y", "denied"),
     ("echo x >> ~/y", "denied"),
     ("rm -rf build", "denied"),

@@ -2,7 +2,7 @@
 
 from barry_cli.policy.ruling.shell.documents import Documents
 from barry_cli.policy.ruling.shell.nodes import TEXT, Part
-from barry_cli.policy.ruling.shell.source import MOST_WORDS, Unreadable
+from barry_cli.policy.ruling.shell.source import Unreadable
 from barry_cli.policy.ruling.shell.words import PATTERN
 
 _UNARY = frozenset("abcdefghknoprstuvwxzGLNORS")
@@ -125,9 +125,7 @@ class Conditions(Documents):
         """A word and its source without joined lines."""
         at = self.i
         pieces = self.pieces(flags)
-        self.words += 1
-        if self.words > MOST_WORDS:
-            raise Unreadable("more words than are read")
+        self.count(1)
         if self.i == at or self.number(pieces):
             raise Unreadable(_REJECTED)
         return pieces, self.s[at : self.i].replace("\\\n", "")

@@ -6,7 +6,7 @@ from barry_cli.policy.ruling.shell.nodes import Command, Reading
 def dialect(reading: Reading) -> str:
     """Why what was read may not be what bash reads, or ""."""
     text = reading.text
-    if "set" in text and ("-" in text or "keyword" in text):
+    if "keyword" in text or ("set" in text and "k" in text):
         for command in reading.commands:
             if _sets_keyword(command):
                 return "set -k, which changes what assignments mean"

@@ -48,9 +48,13 @@ class Documents(Words):
         """Past the line feed at `self.i` and the here-documents that begin behind it."""
         self.i += 1
         if self.pending:
-            pending, self.pending = self.pending, []
-            for redirect, group in pending:
-                self.document(redirect, group)
+            self.documents()
+
+    def documents(self) -> None:
+        """Past the here-documents that begin at `self.i`."""
+        pending, self.pending = self.pending, []
+        for redirect, group in pending:
+            self.document(redirect, group)
 
     # redirections
 
@@ -129,7 +133,10 @@ class Documents(Words):
         if i == at or (s[i : i + 1] in ("<", ">") and s.startswith("(", self.skip(i + 1))):
             raise Unreadable(_DELIMITER)
         self.i = i
-        return Word("".join(known), at, i, quoted), quoted
+        word = Word("".join(known), at, i, quoted)
+        if self.number([Part(TEXT, s[at:i], at, i, quoted)]):
+            raise Unreadable(_DELIMITER)
+        return word, quoted
 
     def quoted_delimiter(self, i: int, known: list[str]) -> int:
         """Past what is quoted at `i` of a delimiter."""

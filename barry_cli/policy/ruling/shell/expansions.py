@@ -201,7 +201,9 @@ class Expansions(Source):
             self.forget(mark)
         self.i = j + 1
         self.inner("$(")
-        if outer >= 0 and not self.i == outer + 1 == counted(s, j + 1, False):
+        if outer >= 0 and (
+            not self.i == outer + 1 == counted(s, j + 1, False) or "$'" in s[j:outer]
+        ):
             raise Unreadable("$(( that bash may end elsewhere")
         part = Part(COMMAND, s[i : self.i], i, self.i, quoted)
         part.many = not quoted
@@ -283,6 +285,8 @@ class Expansions(Source):
                 i = self.raw(i, scratch, quoted)
         self.depth -= 1
         self.i = i + 1
+        if s.startswith("P", i - 1) and "@" in s[begin:i]:
+            raise Unreadable("${..@P}, which runs the commands in a variable")
         part = self.parameter(s[begin:i].replace("\\\n", ""), quoted)
         part.text = s[at : i + 1]
         part.start = at

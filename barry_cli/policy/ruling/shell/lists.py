@@ -5,7 +5,6 @@ from barry_cli.policy.ruling.shell.nodes import Assignment, Command, Part, Word
 from barry_cli.policy.ruling.shell.source import (
     BREAKS,
     MOST_COMMANDS,
-    MOST_WORDS,
     Unreadable,
 )
 from barry_cli.policy.ruling.shell.words import ARGUMENT, COLONS
@@ -234,9 +233,6 @@ class Lists(Conditions):
             self.i = i
         if command.end == command.start and self.commands[-1] is command:
             raise Unreadable(UNEXPECTED)
-        self.words += len(words)
-        if self.words > MOST_WORDS:
-            raise Unreadable("more words than are read")
 
     def element(self, command: Command, i: int, c: str) -> bool:
         """What is no plain word at `i`; False at the command's end, where `self.i` then is."""
@@ -335,6 +331,7 @@ class Lists(Conditions):
             assignment.value = self.build(self.pieces(COLONS), i, self.i, COLONS)
         assignment.end = self.i
         command.assignments.append(assignment)
+        self.count(1)
         return True
 
     def parentheses(self, command: Command) -> None:

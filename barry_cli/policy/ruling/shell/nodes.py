@@ -173,8 +173,8 @@ class Redirect(Spanned):
 class Group:
     """What encloses a command: a compound command, a function body or a substitution.
 
-    `kind`: { ( if for while until case select [[ (( function coproc $( ` <( >( and "" for a
-    pipeline's element is never used. `redirects` and `piped_from` hold for all that is inside.
+    `kind`: { ( if while until for select case [[ (( function coproc, or $( ` <( >( for a substitution.
+    `redirects` and `piped_from` hold for all that is inside.
     `outer` is the next enclosing group, or None. `name`: a function's or coproc's name.
     """
 

@@ -19,9 +19,7 @@ class Reader(Lists):
         """Read the text to its end."""
         if self.commands_until(False) != "":
             raise Unreadable(UNEXPECTED)
-        if self.pending:
-            self.i = self.n
-            self.newline()
+        self.documents()
         self.settled()
 
     def settled(self) -> None:
@@ -36,36 +34,33 @@ class Reader(Lists):
         keep = self.pending, self.group, self.documented
         self.pending, self.group, self.documented = [], Group(kind, self.group), False
         self.substitutions += 1
-        self.blank()
-        timed = self.s.startswith("t", self.i) and self.key() == "time"
-        at = self.key_end
+        self.gap()
+        self.timed()
         if self.commands_until(False) != ")" or self.pending:
             raise Unreadable("a substitution that is not closed")
-        if timed:
-            self.plainly(at)
         self.substitutions -= 1
         self.pending, self.group, self.documented = keep
         self.i += 1
         self.loose = False
         self.depth -= 1
 
-    def plainly(self, i: int) -> None:
+    def timed(self) -> None:
         """Refuse a compound command behind a `time` that opens a substitution, as bash does.
 
         There bash looks for the end with `time` as a program, and then runs it as its own word.
         """
-        end, self.i = self.i, i
-        self.blank()
-        self.time_options()
+        at = self.i
+        timed = False
         key = self.key()
         while key in ("!", "time"):
+            timed = timed or key == "time"
             self.i = self.key_end
             self.blank()
             self.time_options()
             key = self.key()
-        if key or self.s.startswith("(", self.i):
+        if timed and (key or self.s.startswith("(", self.i)):
             raise Unreadable(UNEXPECTED)
-        self.i = end
+        self.i = at
 
     def apart(self, text: str) -> "Reader":
         """A reader of another text, which adds to the same reading."""
@@ -182,6 +177,8 @@ class Reader(Lists):
         if self.commands_until() != ")":
             raise Unreadable(UNEXPECTED)
         self.i += 1
+        if j + 1 < self.i and self.s[j] == "(" and "$'" in self.s[j : self.i]:
+            raise Unreadable("(( that some bash versions misread")
 
     def branches(self) -> None:
         """if, from behind the word."""
@@ -300,6 +297,7 @@ class Reader(Lists):
             self.blank()
             at = self.i
             self.operand_word()
+            self.count(1)
             if self.substitutions and s[at : self.i].replace("\\\n", "") == "esac":
                 # bash 5.2 prints a substitution without the parenthesis before it, and reads that
                 raise Unreadable("a pattern that some bash versions misread")

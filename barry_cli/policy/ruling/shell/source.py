@@ -12,8 +12,8 @@ from barry_cli.policy.ruling.shell.nodes import (
 MOST_CHARACTERS = 65_536
 MOST_COMMANDS = 4_096
 MOST_REDIRECTS = 4_096
-MOST_WORDS = 8_192
-MOST_PIECES = 8_192
+MOST_WORDS = 8_192  # of those that are not plain
+MOST_PIECES = 4_096
 DEEPEST = 48
 
 BREAKS = frozenset(" \t\n;&|()<>")
@@ -91,6 +91,12 @@ class Source:
         while s.startswith("\\\n", i):
             i += 2
         return i
+
+    def count(self, words: int) -> None:
+        """Refuse a text of too many words that take their time."""
+        self.words += words
+        if self.words > MOST_WORDS:
+            raise Unreadable("more words than are read")
 
     def mark(self) -> tuple[int, int, str]:
         """What was found up to here."""

@@ -173,8 +173,7 @@ class Words(Expansions):
 
     def finish(self, pieces: list[Part], at: int, words: list[Word], flags: int) -> None:
         """Add the word or words that `pieces` stand for."""
-        if len(words) > MOST_WORDS:
-            raise Unreadable("more words than are read")
+        self.count(1)
         if flags & BRACES:
             for piece in pieces:
                 if piece.kind == TEXT and not piece.quoted and "{" in piece.text:
@@ -282,6 +281,7 @@ class Words(Expansions):
         self.enter()
         s = self.s
         out: list[Word] = []
+        begin = self.i
         waiting = len(self.pending)
         while True:
             self.gap()
@@ -305,8 +305,8 @@ class Words(Expansions):
             if self.number(pieces) or not pieces:
                 raise Unreadable("a compound assignment that bash rejects")
             self.finish(pieces, i, out, flags)
-        if self.substitutions and s[self.i - 2 : self.i - 1] == "\\":
-            # bash 5.2 prints a substitution without that last blank, and reads it anew
+        if self.substitutions and "\\" in s[begin : self.i]:
+            # bash 5.2 loses some of these when it prints a substitution, and reads that anew
             raise Unreadable("a compound assignment that some bash versions misread")
         self.i += 1
         self.depth -= 1
@@ -315,9 +315,7 @@ class Words(Expansions):
     def array(self, start: int) -> Part:
         """The part for `(items)` whose parenthesis is at `start`."""
         commands = len(self.commands)
-        self.words += 2
-        if self.words > MOST_WORDS:
-            raise Unreadable("more words than are read")
+        self.count(2)
         self.i = start + 1
         self.items()
         part = Part(ARRAY, self.s[start : self.i], start, self.i, False)

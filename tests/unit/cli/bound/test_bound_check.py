@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,11 @@ def check(barry: Barry, *words: str, **more: Any) -> Done:
         (("--harness", "toy", "--tool", "Read", "--input", '{"path": "keys/a"}'), 1),
         (("--harness", "toy", "--tool", "Read", "--input", '{"path": "a"}'), 0),
         (("--harness", "toy", "--tool", "Shell", "--input", "{}"), 1),
+        # Without a harness it is whoever's has a tool of this name.
+        (("--tool", "shell", "--input", '{"command": "git push"}'), 1),
+        (("--tool", "Shell", "--input", '{"command": "git pull"}'), 0),
+        (("--tool", "Shell", "--input", "{}"), 1),
+        (("--tool", "mcp__x__y", "--input", "{}"), 0),
     ],
 )
 def test_exit_codes(barry: Barry, bound: Path, words: tuple[str, ...], code: int) -> None:
@@ -96,7 +103,7 @@ REFUSED: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("words", "parts"), REFUSED, ids=lambda value: " ".join(value))
+@pytest.mark.parametrize(("words", "parts"), REFUSED, ids=" ".join)
 def test_questions_that_are_none(
     barry: Barry, bound: Path, words: tuple[str, ...], parts: tuple[str, ...]
 ) -> None:
@@ -191,9 +198,13 @@ def test_a_line_that_asks_nothing_is_not_allowed(barry: Barry, bound: Path, line
 
 
 def test_closed_standard_input(barry: Barry, bound: Path) -> None:
-    done = barry.run(
-        python=("-c", "import os, sys; os.close(0); os.execv(sys.executable, [sys.executable, "
-                "'-m', 'barry_cli', 'bound', 'check', '--stdin'])"),
-    )  # fmt: skip
-    assert done.code in (0, 2)
-    assert "Traceback" not in done.err
+    done = subprocess.run(
+        ["/bin/bash", "-c", f"{sys.executable} -m barry_cli bound check --stdin <&-"],
+        env=barry.env,
+        cwd=barry.work,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    says(Done(done.returncode, done.stdout, done.stderr), 2, "standard input is closed")
