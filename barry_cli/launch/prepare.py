@@ -177,13 +177,28 @@ async def prepare(
             plan=plan,
             unverified=program.unverified,
             warnings=tuple(redact(text, hidden) for text in said),
-            notes=tuple(note for note in (chosen.why, moved, *held.notes) if note),
+            notes=tuple(
+                note
+                for note in (chosen.why, moved, *held.notes, _together(config, denied, chosen.mode))
+                if note
+            ),
             resumed=continued.session,
             held=held,
         )
     except BaseException:
         discard(plan)
         raise
+
+
+def _together(config: SessionConfig, denied: tuple[str, ...], mode: LaunchMode) -> str | None:
+    """What goes off beside what was denied, because the harness keeps it in one group with that."""
+    grouped = {
+        tool for group in (mode.native.inseparable if mode.native else None) or () for tool in group
+    }
+    off = [tool for tool in config.denied_tools or () if tool in grouped and tool not in denied]
+    if not (denied and off):
+        return None
+    return f"{', '.join(off)} can only be switched off together with what is denied: off, too"
 
 
 def _secrets(plan: LaunchPlan, env: Mapping[str, str]) -> list[str]:

@@ -50,3 +50,14 @@ def test_a_folder_of_the_plans_own(barry: Barry) -> None:
     assert (started["cwd"], started["env"]["PWD"]) == ("/", "/")
     child.sendline("quit")
     barry.ended(child)
+
+
+def test_what_goes_off_together_is_said(barry: Barry) -> None:
+    barry.install()
+
+    def notes(tool: str) -> str:
+        done = barry.run("session", "launch", "toy", "--deny-tool", tool, "--dry-run", "--json")
+        return " ".join(done.json["plan"]["notes"])
+
+    assert "Edit can only be switched off together" in notes("Write")
+    assert "together" not in notes("Shell")
