@@ -31,7 +31,9 @@ class Place:
         """The span, in the original line, of a span of this text."""
         if self.offset < 0:
             return self.start, self.end
-        return self.offset + start, self.offset + end
+        # A function's argument comes from where it was called, which may lie further on.
+        most = len(self.line)
+        return min(self.offset + start, most), min(self.offset + end, most)
 
     def inner(self, text: str, start: int, end: int) -> "Place":
         """The place of a text that was taken from between `start` and `end` of this one."""
@@ -99,6 +101,8 @@ class Call:
             start = min([word.start for word in words])
             end = max([word.end for word in words])
         self.start, self.end = scope.place.span(start, end)
+        if outer is not None and self.start >= self.end:
+            self.start, self.end = outer.start, outer.end
 
     @property
     def argv(self) -> list[str]:

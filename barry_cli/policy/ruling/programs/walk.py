@@ -199,6 +199,8 @@ def _inner(inner: list[Inner], call: Call, found: Found) -> None:
         if found.full:
             return
         if isinstance(item, Run):
+            if not item.words:  # `flock FILE --` names nothing to run
+                continue
             _call(Call(item.words, call.command, call.scope, call), found)
         elif isinstance(item, Script):
             _script(item, call, found)

@@ -173,9 +173,9 @@ class Redirect(Spanned):
 class Group:
     """What encloses a command: a compound command, a function body or a substitution.
 
-    `kind`: { ( if while until for select case [[ (( function coproc, or $( ` <( >( for a substitution.
-    `redirects` and `piped_from` hold for all that is inside.
-    `outer` is the next enclosing group, or None. `name`: a function's or coproc's name.
+    `kind`: { ( if while until for select case [[ (( function coproc, or of a substitution
+    $( ` <( >(. `redirects` and `piped_from` hold for all that is inside. `outer` is the next
+    enclosing group, or None. `name`: a function's or coproc's name.
     """
 
     __slots__ = ("kind", "name", "outer", "piped_from", "redirects")

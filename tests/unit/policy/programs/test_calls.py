@@ -174,3 +174,16 @@ def test_every_wrapper_runs_its_command(name: str) -> None:
     other = "'echo git push'" if "c" in form else "echo git push"
     assert denied(f"{name} {operands}{dashes}{words}", "git:push").why == ""
     assert program_denied(f"{name} {operands}{dashes}{other}", ["git:push"]) is None
+
+
+def test_a_wrapper_that_names_nothing_to_run() -> None:
+    found = classify_bash_command("flock -s /tmp --& git push")
+    assert ("git", "push") in found.argvs
+    assert not found.unparseable
+
+
+def test_a_span_never_leaves_the_line() -> None:
+    line = 'f() { git "$@"; }; eval f push'
+    denial = program_denied(line, ["git:push"])
+    assert denial is not None
+    assert 0 <= denial.start < denial.end <= len(line)
