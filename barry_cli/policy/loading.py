@@ -58,18 +58,23 @@ def load(index: Index, machine_code: "dict[str, str]", path: str) -> None:
 class _Late(type(sys)):  # type: ignore[misc]  # the type of modules, which has no name here
     """A module that isn't alive yet."""
 
-    __name__: str
-
-    def __getattr__(self, name: str) -> object:
+    # Not __getattr__: before that is asked, the interpreter writes an error message each time.
+    def __getattribute__(self, name: str) -> object:
+        own = _OWN(self, "__dict__")
+        if name in own:
+            return own[name]
         if name[:2] == "__":
-            raise AttributeError(name)
-        if f" {name} " not in _PLACES[self.__name__][3]:
+            return _OWN(self, name)
+        if f" {name} " not in _PLACES[own["__name__"]][3]:
             return getattr(_alive(self), name)
 
         def later(*given: object, **named: object) -> object:
             return getattr(_alive(self), name)(*given, **named)
 
         return later
+
+
+_OWN = object.__getattribute__
 
 
 def _alive(module: _Late) -> _Late:

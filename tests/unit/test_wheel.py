@@ -112,3 +112,12 @@ def test_the_demo_is_ready(installed: Path, tmp_path: Path) -> None:
     plan = run(barry, "session", "launch", "demo", "--dry-run", cwd=tmp_path)
     assert "demo" in plan
     assert str(ROOT) not in plan
+
+
+def test_a_folder_on_pythonpath_stands_in_for_nothing(installed: Path, tmp_path: Path) -> None:
+    for name in ("json.py", "sqlite3.py", "barry_cli/__init__.py"):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("raise SystemExit('another module was run')")
+    listed = run(installed / "barry", "session", "list", cwd=tmp_path, PYTHONPATH=".")
+    assert "no session yet" in listed
