@@ -62,10 +62,13 @@ class Folders:
 
 
 def folders() -> Folders:
-    """The folders for this environment."""
+    """The folders for this environment.
+
+    Raises StoreProblem for a BARRY_HOME that can't be a folder.
+    """
     home = os.environ.get("BARRY_HOME")
     if home:
-        root = Path(home).expanduser().absolute()
+        root = _root(home)
         return Folders(*(root / name for name in ("config", "data", "state", "cache", "run")))
     import platformdirs
 
@@ -76,6 +79,53 @@ def folders() -> Folders:
         cache=platformdirs.user_cache_path("barry"),
         run=_run(),
     )
+
+
+def _root(home: str) -> Path:
+    """The folder that BARRY_HOME names; it need not be there yet."""
+    hint = "set BARRY_HOME to a folder that is yours, or unset it"
+    try:
+        root = Path(home).expanduser().absolute()
+    except RuntimeError:  # somebody's home that is not known
+        who = home.partition("/")[0]
+        raise _no_home(home, f"nobody knows what {who} stands for", hint) from None
+    except OSError:
+        why = "it is relative to the current folder, and that is gone"
+        hint = "cd to a folder that is there, or set BARRY_HOME to an absolute path"
+        raise _no_home(home, why, hint) from None
+    try:
+        # Of something inside: a file, a loop and a path that leaves no room all show there.
+        os.lstat(root / ("x" * 100))
+    except FileNotFoundError:
+        if os.path.islink(root) and not os.path.exists(root):
+            raise _no_home(home, "it is a link to where nothing is", hint) from None
+    except PermissionError as error:
+        hint += f"; `ls -ld {shown(home)}` says whose it is"
+        raise _no_home(home, error.strerror or "it may not be entered", hint) from error
+    except OSError as error:
+        raise _no_home(home, error.strerror or str(error), hint) from error
+    return root
+
+
+def _no_home(home: str, why: str, hint: str) -> StoreProblem:
+    return StoreProblem(
+        f"BARRY_HOME is {shown(home)}, and that can't be used: {why}",
+        hint=hint,
+        details={"path": home},
+    )
+
+
+def shown(path: str) -> str:
+    """A path as a message can bear it: of a very long one, its beginning."""
+    return path if len(path) <= 200 else path[:197] + "..."
+
+
+def in_the_way(path: Path) -> Path | None:
+    """What is above a path and is there, but is no folder."""
+    for place in reversed(path.parents):
+        if os.path.lexists(place) and not place.is_dir():
+            return place
+    return None
 
 
 def _run() -> Path:
@@ -98,9 +148,12 @@ def ensure(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
+        hint = "make the folder above it writable, or set BARRY_HOME to a folder that is"
+        if (other := in_the_way(folder / "inside")) is not None:
+            hint = f"move {other} aside: it is no folder; or set BARRY_HOME to one that is"
         raise StoreProblem(
             f"the folder {folder} can't be made: {error.strerror or error}",
-            hint="make it writable, or set BARRY_HOME to a folder that is",
+            hint=hint,
             details={"path": str(folder)},
         ) from error
     return folder

@@ -28,39 +28,41 @@ def add(
     """Check an adapter package and record it; of an adapter already there, the new version."""
     no_tail(context.obj)
     import asyncio
-    import os
 
+    from barry_cli.base.problems import AdapterRefused, Refused
     from barry_cli.cli.render import adapters as render
     from barry_cli.cli.render.output import write, write_json
     from barry_cli.cli.render.talk import Talk, confirm, say, somebody_there
     from barry_cli.contract.adapter import Adapter
     from barry_cli.registry.adapters import Adapters, AddOptions
+    from barry_cli.registry.package import find_package
     from barry_cli.registry.vet import vet
 
     registry = Adapters()
     talk = Talk()
-    foreign = os.path.isdir(package)
 
     async def approve(adapter: Adapter) -> list[str]:
         if not json:
             say(render.abilities(adapter))
-        problems = []
         if not no_vet:
             verdict = await vet(adapter)
             for warning in verdict.warnings:
                 talk.warn(warning)
-            problems = verdict.problems
+            if verdict.problems:
+                leave = "pass --no-vet to add it as it is"
+                hint = f"{verdict.fix}; or {leave}" if verdict.fix else leave
+                raise AdapterRefused(adapter.id, verdict.problems, hint=hint)
+        foreign = find_package(package).source == "path"
         if (
-            not problems
-            and foreign
+            foreign
             and not yes
             and somebody_there()
             and not confirm(
                 f"Add it? Its code will run with your rights at every launch of {adapter.id}."
             )
         ):
-            problems = ["you did not say yes"]
-        return problems
+            raise Refused(f"{adapter.id} is not added: you did not say yes")
+        return []
 
     added = asyncio.run(registry.add_with_changes(package, AddOptions(vet=approve)))
     if json:
@@ -137,12 +139,25 @@ def doctor(
     adapter_id: Annotated[str | None, typer.Argument(metavar="[ID]")] = None,
     json: Json = False,
 ) -> None:
-    """Whether the installed adapters can run on this machine, and what to do where they can't."""
+    """Whether adapters can run on this machine, and what to do where they can't.
+
+    Without an ID: those that are installed. What Barry ships can be looked at before it is added.
+    """
     no_tail(context.obj)
+    from barry_cli.base.problems import AdapterNotInstalled
     from barry_cli.cli.doctor import report
     from barry_cli.registry.adapters import Adapters
+    from barry_cli.registry.shipped import shipped_ids
 
-    ids = [Adapters().record(adapter_id).id] if adapter_id is not None else None
+    ids = None
+    if adapter_id is not None:
+        registry = Adapters()
+        try:
+            ids = [registry.record(adapter_id).id]
+        except AdapterNotInstalled:
+            if adapter_id not in shipped_ids():
+                raise
+            ids = [adapter_id]  # what Barry ships can be looked at before it is added
     report(json=json, ids=ids, machine=False)
 
 
@@ -175,16 +190,16 @@ def remove(
     adapter_id: Annotated[str, typer.Argument(metavar="ID")],
     json: Json = False,
 ) -> None:
-    """Forget an adapter. Its package and its sessions stay where they are."""
+    """Forget an adapter, by its whole id or alias. Its package and its sessions stay."""
     no_tail(context.obj)
+    from barry_cli.cli.render.columns import printable
     from barry_cli.cli.render.output import write, write_json
     from barry_cli.registry.adapters import Adapters
 
     registry = Adapters()
     if not registry.remove(adapter_id):
-        adapter_id = registry.record(adapter_id).id  # by prefix; else it says what there is
-        registry.remove(adapter_id)
+        raise registry.not_there(adapter_id)  # what forgets something does not guess
     if json:
         write_json({"schema": 1, "removed": adapter_id})
     else:
-        write(f"removed {adapter_id}\n")
+        write(f"removed {printable(adapter_id)}\n")

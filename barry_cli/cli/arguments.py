@@ -56,13 +56,31 @@ def options(pairs: list[str]) -> dict[str, object]:
             raise UsageProblem(
                 f"--option {pair} is not KEY=JSON", hint="write it like --option name='\"value\"'"
             )
+        if key in found:
+            raise _twice("--option", key)
         try:
-            found[key] = json.loads(text, parse_constant=_no_number)
+            found[key] = json.loads(
+                text, parse_constant=_no_number, object_pairs_hook=_each_key_once
+            )
         except (ValueError, RecursionError) as error:
             raise UsageProblem(
                 f"--option {key}: its value is not JSON: {error}",
                 hint=f"a word is written with its quotes: --option '{key}=\"...\"'",
             ) from error
+    return found
+
+
+def _twice(flag: str, key: str) -> UsageProblem:
+    return UsageProblem(
+        f"{flag} {key} is given twice, and only one of them could count", hint="leave one of them"
+    )
+
+
+def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"it has the key {next(n for n in names if names.count(n) > 1)} twice")
     return found
 
 
@@ -80,5 +98,7 @@ def requirements(pairs: list[str]) -> dict[str, str]:
                 f"--require {pair} is not GUARANTEE=LEVEL",
                 hint="write it like --require gating=static",
             )
+        if name in found:
+            raise _twice("--require", name)
         found[name] = level
     return found

@@ -13,6 +13,9 @@ import typer
 from barry_cli.base.problems import BarryError
 from barry_cli.cli.render.talk import one_line, say, style
 
+LONGEST = 1000
+"""How many letters of a message or a hint are shown."""
+
 
 def show(problem: BarryError, *, as_json: bool) -> int:
     """Tell an expected failure; gives its exit code."""
@@ -50,7 +53,10 @@ def tell(
     as_json: bool,
     details: dict[str, object] | None = None,
 ) -> int:
-    """``error:`` and ``hint:`` on stderr, or one JSON object there."""
+    """``error:`` and ``hint:`` on stderr, or one JSON object there. Both are cut to what can be
+    read; the details are whole.
+    """
+    message, hint = _cut(message), _cut(hint)
     if as_json:
         error = {"code": code, "message": message, "hint": hint, "details": details or {}}
         say(json.dumps({"error": error}, ensure_ascii=False, default=str))
@@ -59,6 +65,10 @@ def tell(
         if hint:
             say(f"{style('hint:', 'bold', sys.stderr)} {one_line(hint)}")
     return exit_code
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
 def crash(error: BaseException, *, as_json: bool) -> int:

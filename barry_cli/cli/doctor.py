@@ -24,14 +24,20 @@ def report(*, json: bool, ids: list[str] | None, machine: bool) -> None:
     import os
 
     from barry_cli.base.paths import folders
+    from barry_cli.base.problems import StoreProblem
     from barry_cli.cli.render import findings as render
     from barry_cli.cli.render.output import write, write_json
     from barry_cli.registry.doctor import Finding, examine
+    from barry_cli.registry.machine import no_folders
 
     async def run() -> list[Finding]:
         seen = []
         view = render.View()
-        async for finding in examine(folders(), ids, os.environ, machine=machine):
+        try:
+            findings = examine(folders(), ids, os.environ, machine=machine)
+        except StoreProblem as problem:
+            findings = no_folders(problem)
+        async for finding in findings:
             seen.append(finding)
             if not json:
                 write(view.line(finding))

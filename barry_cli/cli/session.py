@@ -116,6 +116,13 @@ def launch(
     json: Json = False,
 ) -> None:
     """Start a harness in its own terminal UI. What comes after -- goes to the harness as it is."""
+    if not adapter_id:
+        from barry_cli.base.problems import UsageProblem
+
+        raise UsageProblem(
+            "the id of the adapter is empty",
+            hint="`barry adapter list` shows the installed ones",
+        )
     request = LaunchRequest(
         adapter=adapter_id,
         mode=_mode(mode),
@@ -272,6 +279,10 @@ def stop(
     from barry_cli.launch.living import stop_session
 
     stopped = stop_session(folders(), session)
+    if stopped.not_recorded is not None:
+        from barry_cli.cli.render.talk import Talk
+
+        Talk().warn(f"that it ended is not recorded: {stopped.not_recorded}")
     if json:
         write_json(
             {"schema": 1, "sessionId": stopped.id, "was": stopped.was, "ended": stopped.ended}

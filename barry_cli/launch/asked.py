@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from barry_cli.base.ids import nearest
@@ -60,6 +61,59 @@ def made_whole(request: LaunchRequest, adapter: Adapter) -> LaunchRequest:
         roots=_existing("--root", request.roots),
         plugin_dirs=_existing("--plugin-dir", request.plugin_dirs),
     )
+
+
+def check_text(request: LaunchRequest) -> None:
+    """Refuse what no program can be given, while it is still clear whose it is.
+
+    Raises UsageProblem. What comes after ``--`` may be any bytes, as file names are.
+    """
+    given: list[tuple[str, object]] = [
+        *((f"--option {key}", [key, value]) for key, value in request.options.items()),
+        ("--model", request.model),
+        ("--root", request.roots),
+        ("--plugin-dir", request.plugin_dirs),
+    ]
+    for flag, value in given:
+        for text in _texts(value):
+            if problem := unfit(text):
+                raise _unfit(flag, problem)
+    for text in request.extra_args:
+        if problem := unfit(text, bytes_pass=True):
+            raise _unfit("an argument after --", problem)
+
+
+def unfit(text: str, *, bytes_pass: bool = False) -> str | None:
+    """Why a program can't be given this text; ``bytes_pass``: bytes that are no text are fine."""
+    if "\0" in text:
+        return "holds a NUL character"
+    try:
+        text.encode(errors="surrogateescape" if bytes_pass else "strict")
+    except UnicodeEncodeError:
+        return "holds a character that is not UTF-8"
+    return None
+
+
+def _unfit(what: str, problem: str) -> UsageProblem:
+    # Told in ASCII: what is wrong with it could otherwise break the telling, too.
+    return UsageProblem(
+        f"{what.encode('ascii', 'backslashreplace').decode()} {problem}, "
+        "which no harness can be given",
+        hint="leave that character out",
+    )
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a value as JSON has it, the keys as well."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _texts(key)
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def check_platform(adapter: Adapter) -> None:

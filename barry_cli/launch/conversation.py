@@ -10,6 +10,7 @@ from barry_cli.base.problems import ConversationLost, Refused, SessionNotFound, 
 from barry_cli.contract.adapter import Adapter
 from barry_cli.contract.session import Resume
 from barry_cli.launch.request import LaunchRequest
+from barry_cli.launch.surroundings import as_found
 from barry_cli.turns.store.sessions import SessionRow, Sessions
 
 
@@ -97,8 +98,9 @@ def _check_record(
     if adapter.transcript is None:
         return
     try:
-        found = adapter.transcript.find(conversation, cwd, env)
-    except Exception as error:  # somebody else's code: its failure is told as theirs
+        with as_found():
+            found = adapter.transcript.find(conversation, cwd, env)
+    except (Exception, SystemExit) as error:  # somebody else's code: its failure is told as theirs
         raise Refused(
             f"the adapter {adapter.id} failed to look for {conversation}: "
             f"{type(error).__name__}: {error}",
@@ -141,6 +143,8 @@ def place(request: LaunchRequest, row: SessionRow | None) -> tuple[str, str | No
                 hint="put the folder back, or start a new session",
                 details={"sessionId": row.id, "cwd": cwd},
             )
+        if os.path.lexists(cwd):
+            raise UsageProblem(f"{cwd} is not a folder", hint="give --cwd one that is")
         raise UsageProblem(f"the folder {cwd} does not exist", hint="give --cwd a folder that does")
     if not os.access(cwd, os.X_OK):
         raise UsageProblem(f"the folder {cwd} can't be entered", hint="mend its permissions")

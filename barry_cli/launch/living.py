@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from barry_cli.base.paths import Folders
-from barry_cli.base.problems import Refused
+from barry_cli.base.problems import Refused, SessionNotFound, StoreProblem
 from barry_cli.base.processes import ProcessIdentity, is_alive, send_signal
-from barry_cli.turns.store.sessions import SessionRow, Sessions
+from barry_cli.turns.store.sessions import SessionRow, Sessions, now
 
 State = Literal["starting", "running", "ended", "ended, status unknown"]
 
@@ -38,6 +38,8 @@ class Stopped:
     id: str
     was: State
     ended: bool
+    not_recorded: str | None = None
+    """Why the record does not say so, where it could not be written."""
 
     @property
     def text(self) -> str:
@@ -63,18 +65,17 @@ def state_of(row: SessionRow) -> State:
     if row.state == "ended":
         known = row.exit_status is not None or row.exit_signal is not None
         return "ended" if known else "ended, status unknown"
-    harness = _harness(row)
-    if harness is None:
-        # A launch is "starting" for moments only; one that died there left this behind.
-        age = time.time() - _seconds(row.created_at)
-        return "starting" if age < 60 else "ended, status unknown"
-    return "running" if is_alive(harness) else "ended, status unknown"
+    harness, launcher = _harness(row), _supervisor(row)
+    if harness is not None:
+        return "running" if is_alive(harness) else "ended, status unknown"
+    if row.pid is None and launcher is not None and is_alive(launcher):
+        return "starting"
+    return "ended, status unknown"
 
 
-def _seconds(moment: str) -> float:
-    from datetime import datetime
-
-    return datetime.fromisoformat(moment).timestamp()
+def lives(row: SessionRow) -> bool:
+    """Whether a session runs or is about to."""
+    return Living(row, state_of(row)).lives
 
 
 def all_sessions(folders: Folders) -> list[Living]:
@@ -93,8 +94,8 @@ def stop_session(folders: Folders, prefix: str) -> Stopped:
     """End a session: TERM, and KILL when it doesn't end in time.
 
     Only the very process that was recorded is signalled, by pid and start time; where Barry stays
-    beside it, Barry is asked and passes it on. Raises SessionNotFound, and Refused for a session
-    of another user.
+    beside it, or has not started it yet, Barry is asked. That nothing can be recorded stops
+    nothing. Raises SessionNotFound, and Refused for a session of another user.
     """
     found = one_session(folders, prefix)
     row = found.row
@@ -107,24 +108,34 @@ def stop_session(folders: Folders, prefix: str) -> Stopped:
             details={"sessionId": row.id},
         )
     harness, supervisor = _harness(row), _supervisor(row)
-    if harness is None:
+    target = harness or supervisor
+    if target is None:
         return Stopped(row.id, found.state, False)
-    asked = supervisor if supervisor is not None and is_alive(supervisor) else harness
+    beside = supervisor is not None and is_alive(supervisor)
+    asked = supervisor if supervisor is not None and beside else target
     if send_signal(asked, signal.SIGTERM):
         send_signal(asked, signal.SIGCONT)  # one that is stopped takes it only once it goes on
     # The supervisor itself goes from TERM to KILL in this time; leave it a little more.
-    ended = _gone(harness, STOP_SECONDS + (3 if asked is not harness else 0))
+    ended = _gone(target, STOP_SECONDS + (3 if beside else 0))
     if not ended:
-        send_signal(harness, signal.SIGKILL)
-        ended = _gone(harness, 5)
-    if ended and asked is not harness:
+        send_signal(target, signal.SIGKILL)
+        ended = _gone(target, 5)
+    if ended and asked is not target:
         _gone(asked, 5)
-    sessions = Sessions(folders)
-    if ended and sessions.get(row.id).state != "ended":
-        from barry_cli.turns.store.sessions import now
+    return Stopped(row.id, found.state, ended, _record_end(folders, row.id) if ended else None)
 
-        sessions.change(row.id, state="ended", ended_at=now())
-    return Stopped(row.id, found.state, ended)
+
+def _record_end(folders: Folders, session_id: str) -> str | None:
+    """Close a record that nobody else has closed; why not, where it can't be written."""
+    sessions = Sessions(folders)
+    try:
+        if sessions.get(session_id).state != "ended":
+            sessions.change(session_id, state="ended", ended_at=now())
+    except SessionNotFound:  # a launch that never came to be took its record back
+        return None
+    except StoreProblem as problem:
+        return str(problem)
+    return None
 
 
 def _gone(process: ProcessIdentity, seconds: float) -> bool:

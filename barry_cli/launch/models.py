@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from barry_cli.base.problems import BarryError, Refused
+from barry_cli.launch.surroundings import as_found
 
 if TYPE_CHECKING:
     from barry_cli.contract.adapter import Adapter
@@ -23,7 +24,8 @@ async def usable_models(
 
     Raises Refused when nobody can say, or the harness fails to.
     """
-    adapter = await registry.load(registry.resolve(adapter_id))
+    with as_found():
+        adapter = await registry.load(registry.resolve(adapter_id))
     if adapter.list_models is not None:
         return await _told_by_the_harness(adapter, adapter.list_models, base_env)
     if adapter.offered_models is not None:
@@ -56,8 +58,9 @@ async def _told_by_the_harness(
 
     env = cut(base_env, also=adapter.requirements.environment).values
     try:
-        async with asyncio.timeout(LIST_SECONDS):
-            names = list(await list_models(env))
+        with as_found():
+            async with asyncio.timeout(LIST_SECONDS):
+                names = list(await list_models(env))
         if not all(isinstance(name, str) for name in names):
             raise TypeError("it gave something else than names")
         return names
@@ -80,12 +83,14 @@ async def other_program(registry: Adapters, adapter_id: str) -> str | None:
 
     Raises Refused when the adapter fails to.
     """
-    adapter = await registry.load(adapter_id)
+    with as_found():
+        adapter = await registry.load(adapter_id)
     if adapter.resolve_binary is None:
         return None
     try:
-        answer = adapter.resolve_binary()
-        return str(answer if isinstance(answer, str) else await answer)
+        with as_found():
+            answer = adapter.resolve_binary()
+            return str(answer if isinstance(answer, str) else await answer)
     except (Exception, SystemExit) as error:
         raise Refused(
             f"the adapter {adapter_id} failed to name its program: {error}",

@@ -23,14 +23,15 @@ from barry_cli.contract.native import configure_harness_session
 from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig
 from barry_cli.launch import environment
-from barry_cli.launch.asked import as_before, check_platform, made_whole
+from barry_cli.launch.asked import as_before, check_platform, check_text, made_whole, unfit
 from barry_cli.launch.bounds import NOTHING_HELD, Held, applying, hold, restricts
 from barry_cli.launch.conversation import find_conversation, place, recorded
-from barry_cli.launch.living import state_of
 from barry_cli.launch.modes import choose_mode
 from barry_cli.launch.program import find_program, what_passes, whole_path
 from barry_cli.launch.request import LaunchRequest
 from barry_cli.launch.routing import route
+from barry_cli.launch.surroundings import as_found
+from barry_cli.launch.writers import other_writers
 from barry_cli.turns.store.sessions import SessionRow, Sessions
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class Prepared:
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     """What was decided for the user, said when there is somebody to read it."""
+    conversation: str | None = None
+    """The harness's id of it, where that is known before it starts."""
     resumed: SessionRow | None = None
     held: Held = NOTHING_HELD
     """The bound that this launch is held to."""
@@ -110,9 +113,11 @@ async def prepare(
     Raises what the tree of problems names; then nothing is left behind.
     """
     sessions = Sessions(folders)
-    adapter = await registry.load(registry.resolve(request.adapter))
+    with as_found():
+        adapter = await registry.load(registry.resolve(request.adapter))
     row = recorded(request, adapter.id, sessions, adapter.aliases)
     request = as_before(request, row)
+    check_text(request)
     cwd, moved = place(request, row)
     bound = applying(request, adapter.id, cwd, folders, registry)
     restricted = bool(request.denied_tools) or restricts(bound)
@@ -125,8 +130,7 @@ async def prepare(
     program = find_program(adapter, chosen.mode, request, values, folders)
     endpoint = await route(adapter, request.model, registry, program.env)
     continued = find_conversation(request, adapter, row, cwd, program.env)
-    if row is not None and state_of(row) == "running":
-        warnings.append(f"session {row.id} still runs: two would write the same conversation")
+    warnings += other_writers(adapter, continued.resume, cwd, program.env, sessions)
     config = configure_harness_session(
         SessionConfig(
             session_id=new_id(),
@@ -182,6 +186,8 @@ async def prepare(
                 for note in (chosen.why, moved, *held.notes, _together(config, denied, chosen.mode))
                 if note
             ),
+            conversation=plan.harness_session_id
+            or (continued.resume.harness_session_id if continued.resume is not None else None),
             resumed=continued.session,
             held=held,
         )
@@ -213,7 +219,8 @@ async def make_plan(adapter: Adapter, mode: LaunchMode, config: SessionConfig) -
     """
     before = len(made)
     try:
-        plan = await mode.plan(config)
+        with as_found():
+            plan = await mode.plan(config)
     except BaseException as error:
         _remove(str(folder) for folder in made[before:])
         if isinstance(error, BarryError) or not isinstance(error, Exception | SystemExit):
@@ -252,8 +259,13 @@ def _plan_problem(mode: LaunchMode, plan: object, config: SessionConfig) -> str 
 
 def _unfit_to_start(plan: LaunchPlan, config: SessionConfig) -> str | None:
     values = [value for value in plan.env.values() if value is not None]
-    if any("\0" in text for text in (plan.command, *plan.args, *plan.env, *values)):
-        return "an argument or a variable holds a NUL character"
+    # What the user gave was looked at before, so this is of the adapter's own making.
+    for text in (plan.command, *plan.args, *plan.env, *values):
+        if problem := unfit(text, bytes_pass=True):
+            return f"an argument or a variable {problem}"
+    for kept in (plan.cwd, plan.harness_session_id):  # in the record of the session
+        if kept is not None and (problem := unfit(kept)):
+            return f"its folder or the conversation's id {problem}"
     if any(not name or "=" in name for name in plan.env):
         return "the name of a variable is empty or holds '='"
     if plan.cwd is not None and not os.path.isdir(plan.cwd):

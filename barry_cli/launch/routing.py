@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from barry_cli.base.problems import Refused, UsageProblem
 from barry_cli.contract.adapter import Adapter
 from barry_cli.contract.models import Endpoint, split_model
+from barry_cli.launch.surroundings import as_found
 
 if TYPE_CHECKING:
     from barry_cli.registry.adapters import Adapters
@@ -35,12 +36,14 @@ async def route(
             hint=_example(adapter),
             details={"adapterId": adapter.id, "model": model},
         )
-    loaded = await registry.load_vendor_code()
+    with as_found():
+        loaded = await registry.load_vendor_code()
     factory = loaded.factories.get(vendor)
     broken = loaded.why_not(vendor)
     try:
-        endpoint = factory(name, env) if factory is not None else None
-    except Exception as error:  # somebody else's code: its failure is told as theirs
+        with as_found():
+            endpoint = factory(name, env) if factory is not None else None
+    except (Exception, SystemExit) as error:  # somebody else's code: its failure is told as theirs
         endpoint, broken = None, [f"{type(error).__name__}: {error}"]
     if endpoint is None:
         raise Refused(

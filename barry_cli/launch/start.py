@@ -21,6 +21,7 @@ from barry_cli.base.problems import (
 from barry_cli.contract.data import snapshot
 from barry_cli.contract.talk import Reporter
 from barry_cli.launch.prepare import Prepared
+from barry_cli.launch.surroundings import as_found
 from barry_cli.turns.store.sessions import SessionRow, Sessions, now
 
 if TYPE_CHECKING:
@@ -34,8 +35,7 @@ def require_terminal(adapter_id: str) -> None:
         return
     raise NoTerminal(
         f"a launch of {adapter_id} needs a terminal, and standard input or output is none",
-        hint="run it in a terminal; driving it without one (`barry session start "
-        f"{adapter_id} PROMPT`) is not in this version yet",
+        hint="run it in a terminal; this version of Barry can't drive a harness without one",
         details={"adapterId": adapter_id},
     )
 
@@ -52,7 +52,7 @@ def start(prepared: Prepared, folders: Folders, reporter: Reporter) -> Ended:
         with _Record(sessions, prepared) as record:
             _tell(prepared, reporter)
             if not prepared.needs_parent:
-                _hand_over(prepared, sessions)
+                _hand_over(prepared, sessions, record)
             return _stay(prepared, sessions, reporter, record)
     finally:
         prepared.discard()
@@ -62,12 +62,16 @@ class _Record:
     """The session's row: taken back when the launch fails before there is a session."""
 
     def __init__(self, sessions: Sessions, prepared: Prepared) -> None:
+        from barry_cli.base.processes import identify
+
         self._sessions = sessions
         self._prepared = prepared
         self.it_runs = False
+        self.own = identify(os.getpid())
+        """This process: a session that is only starting lives as long as it does."""
 
     def __enter__(self) -> Self:
-        self._sessions.add(_row(self._prepared))
+        self._sessions.add(_row(self._prepared, self.own))
         return self
 
     def __exit__(
@@ -93,7 +97,7 @@ def _tell(prepared: Prepared, reporter: Reporter) -> None:
         reporter.note(f"variables of your environment not passed on: {len(prepared.dropped)}")
 
 
-def _row(prepared: Prepared) -> SessionRow:
+def _row(prepared: Prepared, own: ProcessIdentity | None) -> SessionRow:
     return SessionRow(
         id=prepared.session_id,
         adapter=prepared.adapter.id,
@@ -104,35 +108,35 @@ def _row(prepared: Prepared) -> SessionRow:
         unverified=prepared.unverified,
         warnings=prepared.warnings,
         asked=prepared.asked(),
-        harness_session_id=prepared.plan.harness_session_id,
+        harness_session_id=prepared.conversation,
         harness_version=prepared.version,
         resumed_from=prepared.resumed.id if prepared.resumed is not None else None,
         state="starting",
+        supervisor_pid=own.pid if own is not None else None,
+        supervisor_started=own.start_time if own is not None else None,
         created_at=now(),
     )
 
 
-def _hand_over(prepared: Prepared, sessions: Sessions) -> NoReturn:
+def _hand_over(prepared: Prepared, sessions: Sessions, record: _Record) -> NoReturn:
     """Become the harness: the record says so, with the process by which it can be found."""
-    from barry_cli.base.processes import identify
     from barry_cli.terminal.hand_over import hand_over
 
-    own = identify(os.getpid())
     sessions.change(
         prepared.session_id,
         state="handed_over",
         pid=os.getpid(),
-        pid_started=own.start_time if own is not None else None,
+        pid_started=record.own.start_time if record.own is not None else None,
+        supervisor_pid=None,
+        supervisor_started=None,
     )
     hand_over(prepared.program, prepared.argv, dict(prepared.env), prepared.cwd)
 
 
 def _stay(prepared: Prepared, sessions: Sessions, reporter: Reporter, record: _Record) -> Ended:
     """Be the parent: inherit nothing, print nothing, and close the record on every way out."""
-    from barry_cli.base.processes import identify
     from barry_cli.terminal.supervise import supervise
 
-    own = identify(os.getpid())
     look = _Discovery(prepared, sessions)
 
     def on_start(child: ProcessIdentity) -> None:
@@ -144,8 +148,6 @@ def _stay(prepared: Prepared, sessions: Sessions, reporter: Reporter, record: _R
                 state="running",
                 pid=child.pid,
                 pid_started=child.start_time,
-                supervisor_pid=os.getpid(),
-                supervisor_started=own.start_time if own is not None else None,
             )
 
     ended = supervise(
@@ -189,7 +191,8 @@ class _Discovery:
         # Neither an adapter's mistake nor a full disk may end the user's session, or write into
         # their screen.
         with contextlib.suppress(Exception, SystemExit):
-            found = asyncio.run(asyncio.wait_for(_called(self._find), 5))
+            with as_found():
+                found = asyncio.run(asyncio.wait_for(_called(self._find), 5))
             self._found = found or self._found
             self.record()
 

@@ -7,16 +7,16 @@ only people and type checkers read. It belongs to one version of Barry and one i
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import marshal
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.machinery import ExtensionFileLoader
 from types import CodeType
 
 from barry_cli.base.problems import StoreProblem
-from barry_cli.policy.loading import SIZE, Index
+from barry_cli.policy.loading import LATER, MODULES, SIZE, Index
 
 HOUSE = "barry_cli"
 
@@ -25,10 +25,10 @@ _START = """
 import gc, sys
 gc.disable()
 try:
-    loading = type(sys)("loading")
-    exec("@loading", loading.__dict__)
-    loading.load("@index", dict("@files"), __file__)
-    sys.modules["{program}"].main(sys.argv[1:])
+    loading = {{}}
+    exec("@loading", loading)
+    modules = loading["load"]("@index", dict("@files"), __file__)
+    modules["{program}"].main(sys.argv[1:])
 except BaseException as error:
     sys.stderr.write(
         "Barry could not rule on this call, so it is refused: its program can't be started "
@@ -58,26 +58,26 @@ def bundle(program: str) -> Bundle:
     waiting = [program]
     while waiting:
         name = waiting.pop()
-        if name and name not in found:
-            found[name] = source = _Source(name)
-            waiting += [source.package, *source.imports]
-    sources = [found[name] for name in sorted(found)]  # packages before what they hold
+        if name not in found:
+            found[name] = _source(name)
+            waiting += found[name].imports
+    sources = [found[name] for name in sorted(found)]
     codes = [marshal.dumps(source.code) for source in sources]
     return Bundle(
         program,
         tuple(
-            (source.name, source.is_package, source.functions, len(code))
+            (source.name, f" {' '.join(source.functions)} ", len(code))
             for source, code in zip(sources, codes, strict=True)
         ),
         b"".join(codes),
-        tuple({name: file for source in sources for name, file in source.machine_code}.items()),
+        tuple(sorted({each for source in sources for each in source.machine_code})),
     )
 
 
 def entry(made: Bundle) -> bytes:
     """A ``.pyc`` that runs the program's ``main(arguments)``. Raises StoreProblem."""
     marks: dict[object, object] = {
-        "@loading": _Source("barry_cli.policy.loading").code,
+        "@loading": _source("barry_cli.policy.loading").code,
         "@index": made.index,
         "@files": made.machine_code,
     }
@@ -100,62 +100,59 @@ def parse(program: str, data: bytes) -> Bundle:
     index, files = marshal.loads(data[SIZE:end])  # noqa: S302 - from Barry's own folder
     if sum(size for *_, size in index) != len(data) - end:
         raise ValueError("it isn't whole")
-    return Bundle(program, index, data[end:], tuple(files.items()))
+    return Bundle(program, index, data[end:], tuple(sorted(files.items())))
 
 
+@dataclass(frozen=True, slots=True)
 class _Source:
-    """One of Barry's modules, as its file has it."""
+    """One of Barry's modules: its functions, what it imports, and the code that is run."""
 
-    def __init__(self, name: str) -> None:
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
-            raise _not_whole(name, "it isn't there as a file")
-        self.name = name
-        self.package = name.rpartition(".")[0]
-        self.is_package = spec.submodule_search_locations is not None
-        try:
-            with open(spec.origin, "rb") as file:
-                tree = ast.parse(file.read())
-        except (OSError, ValueError, SyntaxError) as error:
-            raise _not_whole(name, str(error)) from error
-        named = {name for node in ast.walk(tree) for name in _named(node)}
-        self.imports = sorted(filter(_ours, named))
-        self.machine_code = list(filter(None, map(_machine_code, sorted(named))))
-        functions = [each.name for each in tree.body if isinstance(each, ast.FunctionDef)]
-        self.functions = f" {' '.join(functions)} "
-        self.code = _stripped(compile(_bare(tree), name, "exec", dont_inherit=True))
+    name: str
+    functions: tuple[str, ...]
+    imports: tuple[str, ...]
+    machine_code: tuple[tuple[str, str], ...]
+    code: CodeType
 
 
-def _named(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Import):
-        yield from (each.name for each in node.names)
-    elif isinstance(node, ast.ImportFrom) and node.module:
-        yield node.module
-        if _ours(node.module) and _is_package(node.module):
-            inner = (f"{node.module}.{each.name}" for each in node.names)
-            yield from (name for name in inner if importlib.util.find_spec(name) is not None)
+def _source(name: str) -> _Source:
+    tree = _tree(name)
+    functions = _functions(tree)
+    bare = _Bare()
+    bare.visit(tree)
+    code = compile(ast.fix_missing_locations(tree), name, "exec", dont_inherit=True)
+    machine_code = filter(None, map(_machine_code, sorted(bare.others)))
+    imports = tuple(sorted(bare.ours))
+    return _Source(name, functions, imports, tuple(machine_code), _stripped(code))
 
 
-def _ours(name: str) -> bool:
-    return name == HOUSE or name.startswith(f"{HOUSE}.")
-
-
-def _is_package(name: str) -> bool:
+def _tree(name: str) -> ast.Module:
     spec = importlib.util.find_spec(name)
-    return spec is not None and spec.submodule_search_locations is not None
+    if spec is None or spec.origin is None:
+        raise _not_whole(name, "it isn't there as a file")
+    try:
+        with open(spec.origin, "rb") as file:
+            return ast.parse(file.read())
+    except (OSError, ValueError, SyntaxError) as error:
+        raise _not_whole(name, str(error)) from error
 
 
-def _machine_code(name: str) -> tuple[str, str] | None:
-    """A module of the interpreter's that is a file of its own: finding it again costs much."""
-    if "." in name or name == HOUSE or name in sys.builtin_module_names:
-        return None
-    spec = importlib.util.find_spec(name)
-    is_one = spec is not None and isinstance(spec.loader, ExtensionFileLoader)
-    return (name, str(spec.origin)) if spec is not None and is_one else None
+@functools.cache
+def _functions_of(name: str) -> tuple[str, ...]:
+    return _functions(_tree(name))
+
+
+def _functions(tree: ast.Module) -> tuple[str, ...]:
+    return tuple(each.name for each in tree.body if isinstance(each, ast.FunctionDef))
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes away what nothing runs: annotations, and texts that stand alone."""
+    """Takes away what nothing runs, annotations and texts that stand alone, and has Barry's own
+    modules come from where ``loading`` keeps them.
+    """
+
+    def __init__(self) -> None:
+        self.ours: set[str] = set()
+        self.others: set[str] = set()
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None
@@ -173,16 +170,51 @@ class _Bare(ast.NodeTransformer):
         alone = isinstance(node.value, ast.Constant)
         return ast.copy_location(ast.Pass(), node) if alone else self.generic_visit(node)
 
+    def visit_Import(self, node: ast.Import) -> ast.AST:
+        for each in node.names:
+            if _ours(each.name):
+                raise _not_whole(each.name, f"write `from` to import {each.name}")
+            self.others.add(each.name)
+        return node
 
-def _bare(tree: ast.Module) -> ast.Module:
-    _Bare().visit(tree)
-    return ast.fix_missing_locations(tree)
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.stmt]:
+        module = node.module or ""
+        if not _ours(module):
+            self.others.add(module)
+            return node
+        package = importlib.util.find_spec(module)
+        inside = package is not None and package.submodule_search_locations is not None
+        lines = []
+        for each in node.names:
+            name, within = each.name, f"{module}.{each.name}"
+            if inside and importlib.util.find_spec(within) is not None:
+                self.ours.add(within)
+                value = f"{LATER}({within!r})"
+            else:
+                self.ours.add(module)
+                is_function = name in _functions_of(module)
+                value = f"{LATER}({module!r}, {name!r})" if is_function else ""
+            lines.append(f"{each.asname or name} = {value or f'{MODULES}[{module!r}].{name}'}")
+        return ast.parse("\n".join(lines)).body
+
+
+def _ours(name: str) -> bool:
+    return name == HOUSE or name.startswith(f"{HOUSE}.")
+
+
+def _machine_code(name: str) -> tuple[str, str] | None:
+    """A module of the interpreter's that is a file of its own: finding it again costs much."""
+    if name in sys.builtin_module_names:
+        return None
+    spec = importlib.util.find_spec(name)
+    is_one = spec is not None and isinstance(spec.loader, ExtensionFileLoader)
+    return (name, str(spec.origin)) if spec is not None and is_one else None
 
 
 def _stripped(code: CodeType) -> CodeType:
     """The code without its line numbers: a quarter of it, and nobody is shown a traceback."""
     inner = (_stripped(each) if isinstance(each, CodeType) else each for each in code.co_consts)
-    return code.replace(co_linetable=b"", co_consts=tuple(inner))
+    return code.replace(co_linetable=b"", co_qualname=code.co_name, co_consts=tuple(inner))
 
 
 def _not_whole(name: str, why: str) -> StoreProblem:

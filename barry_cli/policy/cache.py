@@ -39,11 +39,11 @@ def keep(
     since 1970. Raises nothing: what is not kept is made again.
     """
     place = folder()
-    # Elsewhere the door would not look for it: this process has other surroundings than it began
-    # with, or the platform other folders than the door knows.
-    if not place or Path(place) != folders().cache / "policies":
-        return False
     try:
+        # Elsewhere the door would not look for it: this process has other surroundings than it
+        # began with, or the platform other folders than the door knows.
+        if not place or Path(place) != folders().cache / "policies":
+            return False
         own = _own_files()
         places = _states([*looked_at, cwd, *own], began_ns)
         links = _links(policy)

@@ -88,13 +88,20 @@ def _answer(asked: Asked, kept: Kept) -> "int | None":
     from barry_cli.policy.loading import load_file
 
     gc.disable()
-    load_file(f"{folder()}/{kept.code}")
-    from barry_cli.policy.answer import answer
-
-    found = answer(kept.policy, kept.links, kept.cwd, asked.tail, asked.values, asked.as_json)
-    if found is None:
+    modules = load_file(f"{folder()}/{kept.code}")
+    found = modules.call(
+        "barry_cli.policy.answer",
+        "answer",
+        kept.policy,
+        kept.links,
+        kept.cwd,
+        asked.tail,
+        asked.values,
+        asked.as_json,
+    )
+    if type(found) is not tuple:
         return None
     text, code = found
     sys.stdout.write(text)
     sys.stdout.flush()
-    return code
+    return 1 if code else 0

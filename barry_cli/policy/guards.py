@@ -1,49 +1,57 @@
-"""Tools that rule on each of their calls before they do anything."""
+"""Tools that are ruled on at each of their calls, before they do anything.
+
+The ruling is the one that hooks and ``bound check`` give: from a compiled policy, whose tool table
+lists a guarded tool by the kind of parameter that is looked at.
+"""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import os
+import re
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from barry_cli.policy.classify import classify_bash_command, is_bash_denied, is_program_denied
-from barry_cli.policy.commands import (
-    extract_domains_from_command,
-    is_domain_denied,
-    is_file_allowed,
-    is_file_denied,
-    is_network_action_denied,
-)
+from barry_cli.base.paths import folders
+from barry_cli.policy.compile import compile_policy, floor_patterns
 from barry_cli.policy.merge import BoundLike, as_bound
 from barry_cli.policy.problems import NotAllowed
 from barry_cli.policy.ruling.argv import command_line
-from barry_cli.policy.ruling.domains import hosts_of, is_local
-from barry_cli.policy.ruling.file_use import CHANGE, READ, WRITE
-from barry_cli.policy.ruling.files import Files
 from barry_cli.policy.ruling.patches import BEGIN, patch_paths
-from barry_cli.policy.ruling.patterns import compile_allow, compile_deny
-from barry_cli.policy.ruling.programs.walk import walk
-from barry_cli.policy.ruling.shell.reading import read
-from barry_cli.policy.ruling.tool_names import files_rule
-from barry_cli.policy.schema import Bound
-from barry_cli.policy.tools import denied_tool
+from barry_cli.policy.ruling.policy import Policy
+from barry_cli.policy.ruling.rule import rule
+from barry_cli.policy.ruling.tool_names import identities
+from barry_cli.policy.ruling.verdict import Verdict
 
 Handler = Callable[[Any, Any], Awaitable[object]]
 
 COMMANDS = frozenset({"cmd", "command", "script"})
 """Parameters that hold a command line, or the words of one; in lower case, without underscores."""
 
-FOLDERS = frozenset({"cwd", "workdir", "workingdir", "workingdirectory"})
+STARTS = frozenset({"cwd", "workdir", "workingdir", "workingdirectory"})
 """Parameters that hold the folder where a call starts."""
 
+FOLDERS = STARTS | {"dir", "directory", "dirpath", "folder"}
+"""Beside a command line these say where it runs; alone they are paths."""
+
+PATCHES = frozenset({"diff", "patch", "patchtext"})
 URLS = frozenset({"uri", "uris", "url", "urls"})
 
+READING = frozenset("cat fetch find get glob grep head list ls read search show stat view".split())
+_READ_WHAT = frozenset(
+    "all content contents dir directory file files folder image lines many multiple notebook path "
+    "paths text tool url web".split()
+)
+
 _PATH_ENDS = ("path", "paths", "file", "files", "filename", "dir", "directory", "folder")
-_KINDS = frozenset({READ, WRITE, CHANGE})
+_KINDS = ("shell", "read", "write", "patch")
+_TEXT = "text"
+_START = "cwd"
 
 
 @dataclass(frozen=True)
@@ -61,74 +69,132 @@ Tool = TypeVar("Tool", bound=BoundGuardTool)
 def apply_bound_guards(tools: Sequence[Tool], scope: BoundLike) -> list[Tool]:
     """The same tools, whose calls raise NotAllowed where the bound denies them.
 
-    Ruled on are the tool's name and its parameters: command lines, URLs and paths, told by the
-    parameters' names, however deep they stand. Schema and all else stay as they are.
+    Ruled on are the tool's name and its parameters: command lines, URLs, paths and patches, told by
+    the parameters' names, however deep they stand. Schema and all else stay as they are.
     """
-    bound = as_bound(scope) or Bound()
-    return [dataclasses.replace(tool, handler=_guarded(tool, bound)) for tool in tools]
+    if not tools:
+        return []
+    root = _here() or "/"
+    policy = compile_policy(as_bound(scope), root=root, floor=floor_patterns(folders()))
+    guard = _Guard(policy, tools)
+    return [dataclasses.replace(tool, handler=_guarded(tool, guard)) for tool in tools]
 
 
-def _guarded(tool: BoundGuardTool, bound: Bound) -> Handler:
+def _guarded(tool: BoundGuardTool, guard: _Guard) -> Handler:
     handler = tool.handler
+    reads = _only_reads(tool)
 
     async def guarded(params: Any, context: Any) -> object:
-        for field, rule in _denials(tool.name, params, bound):
-            shown = f" ({rule})" if rule else ""
-            raise NotAllowed(
-                f"{tool.name} was not called: {field}{shown} does not allow it",
-                rule=rule,
-                field=field,
-                hint="do it another way, or leave it out: a bound can't be lifted from inside",
-            )
+        for verdict in guard.verdicts(tool.name, reads, params):
+            if not verdict.allowed:
+                raise NotAllowed(
+                    f"{tool.name} was not called. {verdict.agent}",
+                    rule=verdict.rule,
+                    field=verdict.field,
+                )
         return await handler(params, context)
 
     return guarded
 
 
-def _denials(name: str, params: object, bound: Bound) -> Iterator[tuple[str, str]]:
-    """The field and the rule of everything that denies a call."""
-    namespace, tool = _split(name)
-    if found := denied_tool(bound, namespace, tool):
-        yield found
-    texts = [(_plain(key), key, text) for key, text in _texts(params)]
-    cwd = os.path.abspath(next((text for plain, _, text in texts if plain in FOLDERS), "."))
-    for plain, key, text in texts:
-        if plain in COMMANDS:
-            yield from _command(text, bound, cwd)
-        elif plain in URLS or _names_url(tool, key):
-            yield from _url(text, bound, cwd)
-        elif plain.endswith(_PATH_ENDS) or plain in FOLDERS:
-            yield from _path(text, bound, cwd)
-        elif BEGIN in text:
-            for path, _, _ in patch_paths(text):
-                yield from _path(path, bound, cwd)
+class _Guard:
+    """One compiled policy, with a tool table for each kind of parameter.
+
+    Which kinds a call has is known from its parameters alone: a tool may have several.
+    """
+
+    def __init__(self, policy: Policy, tools: Sequence[BoundGuardTool]) -> None:
+        # At its import the tool tables of the adapters are read.
+        from barry_cli.policy.network_tools import NETWORK_TOOL_URL_PARAMS
+
+        self.urls = {tool.casefold(): key for tool, key in NETWORK_TOOL_URL_PARAMS.items()}
+        self.by_kind: dict[str, Policy] = {}
+        for kind in _KINDS:
+            listed = self.by_kind[kind] = copy.copy(policy)
+            fields = (_TEXT,)
+            listed.tools = {tool.name: (kind, fields) for tool in tools}
+        # A tool that isn't listed is ruled by its name, and by its URLs.
+        self.by_name = copy.copy(policy)
+        self.by_name.urls = {name: _TEXT for tool in tools for name in _bare(tool.name)}
+        # Nothing is written by what only reads.
+        self.by_reading_name = copy.copy(self.by_name)
+        self.by_reading_name.denied_access = ()
+
+    def verdicts(self, name: str, reads: bool, params: object) -> Iterator[Verdict]:
+        """The ruling on a call: its name first, then each parameter in its order."""
+        cwd = _here()
+        named = self.by_reading_name if reads else self.by_name
+        yield rule(named, name, {}, cwd)
+        texts = [(_plain(key), key, text) for key, text in _texts(params)]
+        runs = any(plain in COMMANDS for plain, _, _ in texts)
+        places = FOLDERS if runs else STARTS
+        starts = [text for plain, _, text in texts if plain in places and text]
+        start = os.path.join(cwd, starts[0]) if starts else cwd
+        for plain, key, text in texts:
+            if plain in COMMANDS:
+                for place in starts or [""]:
+                    given = {_TEXT: text, _START: place}
+                    yield rule(self.by_kind["shell"], name, given, cwd)
+            elif plain in URLS or any(self.urls.get(bare) == key for bare in _bare(name)):
+                yield rule(named, name, {_TEXT: text}, start)
+            elif plain in places:
+                if not runs:
+                    yield rule(self.by_kind["read"], name, {_TEXT: text}, cwd)
+            elif plain.endswith(_PATH_ENDS):
+                yield rule(self.by_kind["read" if reads else "write"], name, {_TEXT: text}, start)
+            elif _is_patch(plain, text):
+                yield rule(self.by_kind["patch"], name, {_TEXT: text}, start)
+
+
+def _only_reads(tool: BoundGuardTool) -> bool:
+    """Whether a tool surely writes nothing: its catalogue says so, or every word of its name.
+
+    What a server says of its own tool can take that away, never give it.
+    """
+    access = getattr(tool, "access", None)
+    if access is not None:
+        return bool(access == "read")
+    hints = getattr(tool, "annotations", None)
+    if isinstance(hints, BaseModel):
+        hints = hints.model_dump()
+    if isinstance(hints, Mapping):
+        read_only = hints.get("read_only_hint", hints.get("readOnlyHint"))
+        destructive = hints.get("destructive_hint", hints.get("destructiveHint"))
+        if read_only is False or destructive is True:
+            return False
+    bare = re.split(r"__|[:/.]", tool.name)[-1]
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", bare).replace("-", "_").lower().split("_")
+    return words[0] in READING and READING.union(_READ_WHAT).issuperset(words)
+
+
+def _is_patch(plain: str, text: str) -> bool:
+    # A parameter of that name may hold a version's part or a switch as well.
+    if plain in PATCHES:
+        return "\n" in text
+    return BEGIN in text and bool(patch_paths(text))
 
 
 def _plain(key: str) -> str:
     return key.replace("_", "").replace("-", "").lower()
 
 
-def _split(name: str) -> tuple[str, str]:
-    """Namespace and name of ``namespace:tool`` or ``mcp__namespace__tool``."""
-    if name.startswith("mcp__") and name.count("__") > 1:
-        _, namespace, tool = name.split("__", 2)
-        return namespace, tool
-    namespace, _, tool = name.rpartition(":")
-    return namespace, tool
+def _bare(tool: str) -> list[str]:
+    return [name for _, name in identities(tool, "")]
 
 
-def _names_url(tool: str, key: str) -> bool:
-    from barry_cli.policy.network_tools import NETWORK_TOOL_URL_PARAMS
-
-    return NETWORK_TOOL_URL_PARAMS.get(tool) == key
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def _texts(params: object) -> Iterator[tuple[str, str]]:
     """Every text among the parameters, with the name of the nearest parameter."""
-    waiting: list[tuple[str, object]] = [("", params)]
+    waiting: deque[tuple[str, object]] = deque([("", params)])
     seen: set[int] = set()
     while waiting:
-        key, value = waiting.pop(0)
+        key, value = waiting.popleft()
         if isinstance(value, str):
             yield key, value
         elif isinstance(value, bytes | os.PathLike):
@@ -146,73 +212,3 @@ def _texts(params: object) -> Iterator[tuple[str, str]]:
                 yield key, command_line(items)
             else:
                 waiting += [(key, each) for each in items]
-
-
-def _command(text: str, bound: Bound, cwd: str) -> Iterator[tuple[str, str]]:
-    bash, network = bound.bash, bound.network
-    if bash and (rule := is_bash_denied(text, bash.deny or ())):
-        yield "bash.deny", rule
-    if bash and (rule := is_program_denied(text, bash.deny_programs or ())):
-        yield "bash.denyPrograms", rule
-    if network and (tag := is_network_action_denied(text, network.actions or ())):
-        yield "network.actions", tag
-    domains = (network.domains if network else None) or ()
-    if (domains or _restricts(bound)) and classify_bash_command(text).unparseable:
-        yield (
-            ("network.domains" if domains else "files"),
-            "the command can't be read with certainty",
-        )
-    for host in extract_domains_from_command(text) if domains else ():
-        if rule := is_domain_denied(host, domains):
-            yield "network.domains", rule
-    if only_read := files_rule(bound.denied_access or ()):
-        found = walk(read(text))
-        if found.unparseable or Files(found, cwd, os.path.expanduser("~")).written(only_read):
-            yield "deniedAccess", only_read
-    if _restricts(bound):
-        yield from _files(text, bound, cwd)
-
-
-def _restricts(bound: Bound) -> bool:
-    files = bound.files
-    return files is not None and bool(files.deny or files.allow_only is not None)
-
-
-def _files(text: str, bound: Bound, cwd: str) -> Iterator[tuple[str, str]]:
-    assert bound.files is not None
-    root, home = os.getcwd(), os.path.expanduser("~")
-    found = Files(walk(read(text)), cwd, home)
-    deny = [each for rule in bound.files.deny or () for each in compile_deny(rule, root, home)]
-    if hit := found.denied_by(tuple(deny), _KINDS):
-        yield "files.deny", hit.rule
-    if bound.files.allow_only is not None:
-        rules = bound.files.allow_only
-        allow = [each for rule in rules for each in compile_allow(rule, root, home)]
-        if found.not_allowed(tuple(allow)):
-            yield "files.allowOnly", ""
-
-
-def _url(text: str, bound: Bound, cwd: str) -> Iterator[tuple[str, str]]:
-    if text.strip()[:5].lower() == "file:":
-        yield from _path(text.strip(), bound, cwd)
-    network = bound.network
-    for host in hosts_of(text) if network else ():
-        assert network is not None
-        if rule := is_domain_denied(host, network.domains or ()):
-            yield "network.domains", rule
-        # This process is outside the sandbox: what the proxy would refuse is refused here.
-        open_hosts = network.allow_domains or ()
-        closed = network.enforce == "sandbox" and not is_local(host)
-        if closed and not is_domain_denied(host, open_hosts):
-            yield "network.allowDomains", ""
-
-
-def _path(text: str, bound: Bound, cwd: str) -> Iterator[tuple[str, str]]:
-    files = bound.files
-    if files is None:
-        return
-    path = text if text[:1] in ("/", "~", "") or text[:5].lower() == "file:" else f"{cwd}/{text}"
-    if rule := is_file_denied(path, files.deny or ()):
-        yield "files.deny", rule
-    if files.allow_only is not None and is_file_allowed(path, files.allow_only) is None:
-        yield "files.allowOnly", ""

@@ -16,6 +16,7 @@ from barry_cli.registry.rows import (
     absent,
     find_row,
     how_to_add_again,
+    not_there_to_remove,
     present_row,
     refuse_clashes,
     vendor_ids,
@@ -117,7 +118,7 @@ class Adapters:
         found = await self.inspect(path)
         record = found.record
         if record is None or found.problems:
-            raise AdapterRefused(found.called, found.problems)
+            raise AdapterRefused(found.called, found.problems, hint=found.hint)
         refuse_clashes(record, read_rows(self._folders))
         if options is not None and options.vet is not None:
             adapter = _adapter(record.id, record.path, record.entry, "")
@@ -210,6 +211,10 @@ class Adapters:
                 if carriers.get(vendor) == row["id"]:
                     loaded.factories[vendor] = factory
         return loaded
+
+    def not_there(self, id: str) -> AdapterNotInstalled:
+        """Why ``remove`` found nothing, and what was probably meant."""
+        return not_there_to_remove(id, self.rows())
 
     def remove(self, id: str) -> bool:
         """Forget an id or alias. Its package and its harness stay. False when it wasn't there."""

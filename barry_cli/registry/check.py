@@ -26,6 +26,7 @@ from barry_cli.registry.check_modes import check_mode, check_version
 from barry_cli.registry.ledger import Ledger
 
 ID_PATTERN = "[a-z][a-z0-9-]{0,63}"
+LONGEST_NAME = 200
 
 Model = TypeVar("Model", bound=Data)
 
@@ -155,6 +156,21 @@ def _filled(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def _is_name(value: object) -> bool:
+    """Whether a text can stand in a line: no control characters, not too long."""
+    return (
+        isinstance(value, str)
+        and bool(value.strip())
+        and value.isprintable()
+        and len(value) <= LONGEST_NAME
+    )
+
+
+def _quoted(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
 def _identity(ledger: Ledger, adapter: Adapter) -> None:
     import re
 
@@ -164,16 +180,17 @@ def _identity(ledger: Ledger, adapter: Adapter) -> None:
         return isinstance(value, str) and grammar.fullmatch(value) is not None
 
     rule = "lower-case letters, digits and hyphens, a letter first, at most 64"
-    ledger.hold(is_id(adapter.id), f"id {adapter.id!r} is not an id ({rule})")
+    ledger.hold(is_id(adapter.id), f"id {_quoted(adapter.id)} is not an id ({rule})")
     ledger.hold(
-        _filled(adapter.label) and adapter.label.isprintable(),
-        f"label {adapter.label!r} must be one line of text",
+        _is_name(adapter.label),
+        f"label {_quoted(adapter.label)} must be one line of text, "
+        f"of at most {LONGEST_NAME} letters",
     )
     aliases = adapter.aliases
     if ledger.hold(isinstance(aliases, tuple | list), "aliases must be a tuple of ids"):
         for alias in aliases:
-            ledger.hold(is_id(alias), f"alias {alias!r} is not an id ({rule})")
-            ledger.hold(alias != adapter.id, f"alias {alias!r} is the id itself")
+            ledger.hold(is_id(alias), f"alias {_quoted(alias)} is not an id ({rule})")
+            ledger.hold(alias != adapter.id, f"alias {_quoted(alias)} is the id itself")
         ledger.hold(
             all(alias not in aliases[:place] for place, alias in enumerate(aliases)),
             "aliases name one id twice",
@@ -191,7 +208,7 @@ def _native_tools(ledger: Ledger, adapter: Adapter) -> None:
         return
     seen: set[str] = set()
     for tool in tools:
-        if not ledger.hold(_filled(tool), f"native_tools holds {tool!r}, which is no name"):
+        if not ledger.hold(_is_name(tool), f"native_tools holds {_quoted(tool)}, which is no name"):
             continue
         # Policy compares names without regard to case.
         ledger.hold(tool.casefold() not in seen, f"native_tools names {tool} twice")
@@ -280,7 +297,7 @@ def _modes(ledger: Ledger, adapter: Adapter) -> dict[ModeId, Mode]:
 
 def _models(ledger: Ledger, adapter: Adapter) -> None:
     vendor, models = adapter.vendor, adapter.offered_models
-    ledger.hold(vendor is None or _filled(vendor), f"vendor {vendor!r} is not a name")
+    ledger.hold(vendor is None or _is_name(vendor), f"vendor {_quoted(vendor)} is not a name")
     if models is None:
         return
     ledger.hold(

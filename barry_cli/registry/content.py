@@ -6,6 +6,7 @@ asked for only when the stamps differ. Links are never followed.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -155,6 +156,8 @@ def _walk(folder: str, name: str, root: str) -> Iterator[_File]:
                 continue
             inner = f"{name}/{entry.name}"
             if entry.is_symlink():
+                if _endless(entry.path):
+                    raise PackageProblem(f"{entry.path} is a link that leads back to itself")
                 target = os.path.realpath(entry.path)
                 if os.path.commonpath([root, target]) != root:
                     raise PackageProblem(
@@ -165,7 +168,27 @@ def _walk(folder: str, name: str, root: str) -> Iterator[_File]:
             elif entry.is_dir(follow_symlinks=False):
                 yield from _walk(entry.path, inner, root)
             else:
-                yield _File(inner, entry.path, entry.stat(follow_symlinks=False))
+                facts = entry.stat(follow_symlinks=False)
+                if not stat.S_ISREG(facts.st_mode):  # reading it might never end
+                    raise PackageProblem(
+                        f"{entry.path} is a {_kind(facts.st_mode)}: a package holds files and "
+                        "folders alone"
+                    )
+                yield _File(inner, entry.path, facts)
+
+
+def _endless(link: str) -> bool:
+    try:
+        os.stat(link)
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISFIFO(mode):
+        return "pipe"
+    return "socket" if stat.S_ISSOCK(mode) else "device"
 
 
 def _read(file: _File) -> bytes:

@@ -1,4 +1,8 @@
-"""Looks at this machine and the installed harnesses; changes nothing, loads no adapter's code."""
+"""Looks at this machine and the installed harnesses; changes nothing.
+
+No adapter's code is loaded here. One that Barry ships and that is not installed is checked in a
+child, as when it is added.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,17 @@ from pydantic import ValidationError
 
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import HarnessCannotRun, HarnessNotFound
+from barry_cli.contract.data import snapshot
 from barry_cli.contract.requirements import Requirements
 from barry_cli.registry.adapters import Adapters
-from barry_cli.registry.binaries import find_binary, install_hint
+from barry_cli.registry.binaries import find_binary, install_hint, reachable
 from barry_cli.registry.builds import judge
 from barry_cli.registry.findings import Finding, Group
 from barry_cli.registry.login import check_login, login_present
 from barry_cli.registry.machine import look_at_machine, look_at_registry
-from barry_cli.registry.probes import Probe, Question, enough, probe_many
+from barry_cli.registry.probes import PATIENT_SECONDS, Probe, Question, enough, probe_many
 from barry_cli.registry.records import InstalledAdapter, RecordedMode, find_installed
+from barry_cli.registry.shipped import shipped_ids
 from barry_cli.registry.store import Row
 
 __all__ = ["Finding", "examine"]
@@ -44,10 +50,12 @@ async def examine(
     if registry.status == "broken":
         return
     patients = []
-    for group, row in _chosen(Adapters(folders).rows(), ids):
+    for group, known in _chosen(Adapters(folders).rows(), ids):
+        row = known
         if row is None:
-            fix = "`barry adapter list` shows those that are"
-            yield group.broken("record", "no adapter of this id is installed", fix)
+            row, finding = await _not_added(group, folders)
+            yield finding
+        if row is None:
             continue
         patient = _Patient(group, row, folders, env)
         if patient.question is None:
@@ -57,7 +65,9 @@ async def examine(
             patients.append(patient)
     waiting = {patient.group.name: patient for patient in patients}
     questions = [patient.question for patient in patients if patient.question is not None]
-    async for name, answer in probe_many(questions, folders=folders):
+    # As patient as a launch is: what one says of a program, the other must not deny.
+    answers = probe_many(questions, seconds=PATIENT_SECONDS, folders=folders)
+    async for name, answer in answers:
         patient = waiting[name]
         for finding in (*patient.findings, *patient.versions(answer)):
             yield finding
@@ -70,6 +80,20 @@ def _chosen(rows: Sequence[Row], ids: Sequence[str] | None) -> Iterator[tuple[Gr
     for each in dict.fromkeys(ids):
         row = find_installed(rows, each)
         yield Group(each if row is None else row["id"]), row
+
+
+async def _not_added(group: Group, folders: Folders) -> tuple[Row | None, Finding]:
+    """What would be recorded of a shipped adapter, and the word that it is not; else no row."""
+    if group.name not in shipped_ids():
+        fix = "`barry adapter list` shows those that are"
+        return None, group.broken("record", "no adapter of this id is installed", fix)
+    examined = await Adapters(folders).inspect(group.name)
+    if examined.record is None:
+        fix = "install Barry anew: its own copy of this adapter is not whole"
+        return None, group.broken("package", "; ".join(examined.problems), fix)
+    row = snapshot(examined.record)
+    text = "Barry ships it, and it is not added yet"
+    return row, group.warn("record", text, f"barry adapter add {group.name}")
 
 
 class _Patient:
@@ -145,7 +169,8 @@ class _Patient:
             found = find_binary(binary, env)
         except (HarnessNotFound, HarnessCannotRun) as problem:
             return self.group.broken("program", problem.message, problem.hint)
-        self.question = Question(self.group.name, binary, found.path, enough(env))
+        asked = reachable(enough(env), found.path)
+        self.question = Question(self.group.name, binary, found.path, asked)
         passed = f"; passed over: {'; '.join(found.tried)}" if found.tried else ""
         return self.group.ok("program", f"{found.path} ({found.why}){passed}")
 
@@ -164,7 +189,9 @@ class _Patient:
         binary = self._record.requirements.binary
         if answer.version is None:
             command = " ".join([answer.path, *binary.version_args])
-            yield self.group.broken(
+            # An unknown build starts, with a warning.
+            say = self.group.warn if answer.ran else self.group.broken
+            yield say(
                 "version",
                 f"{answer.path} {answer.why_not}",
                 f"see what `{command}` says by hand, or install it anew: {install_hint(binary)}",

@@ -40,6 +40,8 @@ class Examined:
     problems: list[str]
     record: InstalledAdapter | None
     """What would be recorded, when there are no problems."""
+    hint: str = ""
+    """What to do, where mending the package is not it."""
 
 
 async def examine(package: Package, *, seconds: float) -> Examined:
@@ -167,4 +169,6 @@ def _start(output: bytes) -> str:
 
 
 def _refused(package: Package, *problems: str) -> Examined:
-    return Examined(called=package.called, checked=0, problems=list(problems), record=None)
+    return Examined(
+        called=package.called, checked=0, problems=list(problems), record=None, hint=package.hint
+    )

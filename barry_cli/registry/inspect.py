@@ -78,19 +78,22 @@ def _examine(order: dict[str, Any]) -> dict[str, Any]:
     from barry_cli.registry.content import PackageProblem, top_of
     from barry_cli.registry.load import load_object
     from barry_cli.registry.records import InstalledBag, snapshot_adapter
+    from barry_cli.registry.traces import Traces
 
     started = _watch(order["path"])
     path, entry = order["path"], order["entry"]
+    traces = Traces()
     try:
         adapter: Any = load_object(path, entry)
     except PackageProblem as problem:
         # What comes of a refused start is no second problem.
-        return {"checked": 0, "problems": started or problem.problems}
+        return {"checked": 0, "problems": started or [*problem.problems, *traces.problems()]}
     except BaseException as error:  # KeyboardInterrupt and the like, raised by the package
         return {"checked": 0, "problems": [f"loading it raised {type(error).__name__}"]}
     folder, manifest, problems = _bag(adapter, path, entry)
     check = check_adapter(adapter, bag_manifest=manifest, package=top_of(entry))
-    problems = [*started, *check.problems, *problems]
+    # Only now: looking for the evidence has imported more of the package.
+    problems = [*started, *check.problems, *problems, *traces.problems()]
     own_id = getattr(adapter, "id", None)
     if not problems and own_id != order["called"]:
         problems.append(f"its entry point is named {order['called']}, and its id is {own_id}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING
@@ -25,8 +26,65 @@ _ours: dict[str, str] = {}
 def load_object(path: str, entry: str) -> object:
     """What ``module:attribute`` names in the package of a folder, freshly loaded.
 
-    Raises PackageProblem with the reason when it can't be loaded, whatever the code does.
+    Raises PackageProblem with the reason when it can't be loaded, whatever the code does, and
+    when it changes the current folder, the umask or ``sys.path``; those are put back.
     """
+    held = _Held()
+    try:
+        value = _value(path, entry)
+    finally:
+        changed = held.put_back()
+    if changed:
+        _forget(top_of(entry))
+        raise PackageProblem(*changed)
+    return value
+
+
+def changing(what: str) -> str:
+    """The problem of a package that changes something of the process that loads it."""
+    return f"it changes {what} while it is loaded, and a package only declares"
+
+
+class _Held:
+    """What a package must leave as it was, as far as that is cheap to see and to put back."""
+
+    def __init__(self) -> None:
+        self._path, self._entries = sys.path, list(sys.path)
+        self._folder, self._umask = current_folder(), current_umask()
+
+    def put_back(self) -> list[str]:
+        """Put it back; gives the problems."""
+        changed = []
+        if sys.path is not self._path or self._path != self._entries:
+            changed.append(changing("sys.path"))
+            sys.path = self._path
+            self._path[:] = self._entries
+        if current_folder() != self._folder:
+            changed.append(changing("the current folder"))
+            with suppress(OSError):  # a folder that is gone can't be gone back to
+                os.chdir(self._folder or "/")
+        if current_umask() != self._umask:
+            changed.append(changing("the umask"))
+            os.umask(self._umask)
+        return changed
+
+
+def current_folder() -> str | None:
+    """The current folder, or None where it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+def current_umask() -> int:
+    """The process's umask, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _value(path: str, entry: str) -> object:
     module, _, attribute = entry.partition(":")
     try:
         value: object = load_module(path, module)

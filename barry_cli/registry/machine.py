@@ -7,7 +7,7 @@ import platform
 import sqlite3
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -36,6 +36,11 @@ def look_at_machine(folders: Folders, env: Mapping[str, str]) -> Iterator[Findin
     yield _database(folders.database)
     yield _sockets(folders)
     yield _terminal(env)
+
+
+async def no_folders(problem: StoreProblem) -> AsyncGenerator[Finding, None]:
+    """All that can be said where Barry has no folders."""
+    yield MACHINE.broken("folders", problem.message, problem.hint)
 
 
 def look_at_registry(folders: Folders) -> Finding:

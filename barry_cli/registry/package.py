@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from barry_cli.base.ids import nearest
-from barry_cli.base.problems import AdapterNotInstalled
+from barry_cli.base.problems import AdapterNotInstalled, UsageProblem
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -20,6 +20,7 @@ GROUP = "barry.adapters"
 """The entry point group by which a package says that it holds an adapter."""
 
 LIMIT_BYTES = 1 << 20
+LONGEST_NAME = 200
 
 _ID = re.compile("[a-z][a-z0-9-]{0,63}")
 _ENTRY = re.compile(r"\s*([A-Za-z_][\w.]*)\s*:\s*([A-Za-z_][\w.]*)\s*")
@@ -38,6 +39,8 @@ class Package:
     path: str = ""
     source: Source = "path"
     problems: tuple[str, ...] = ()
+    hint: str = ""
+    """What to do, where mending the package is not it."""
 
 
 def find_package(what: str) -> Package:
@@ -65,7 +68,25 @@ def find_package(what: str) -> Package:
                 "has one, and there is no folder of that name",
                 hint=f"did you mean {guess}?" if guess else hint,
             )
-    return read_package(os.path.abspath(os.path.expanduser(what)), source="path")
+    return read_package(_whole(what), source="path")
+
+
+def _whole(what: str) -> str:
+    """The absolute path. Raises UsageProblem for one that can't be recorded."""
+    try:
+        path = os.path.abspath(os.path.expanduser(what))
+        path.encode()
+    except OSError:
+        raise UsageProblem(
+            f"{what} is relative to the current folder, and that is gone",
+            hint="cd to a folder that is there, or give an absolute path",
+        ) from None
+    except UnicodeEncodeError:
+        raise UsageProblem(
+            f"the path {what!a} is not UTF-8, so no record could name it",
+            hint="rename the folder, or copy the package elsewhere",
+        ) from None
+    return path
 
 
 def read_package(path: str, *, source: Source) -> Package:
@@ -76,7 +97,8 @@ def read_package(path: str, *, source: Source) -> Package:
     file = os.path.join(path, "pyproject.toml")
     text, problem = _text(path, file)
     if problem:
-        return Package(called=called, path=path, source=source, problems=(problem,))
+        hint = _where_packages_are() if not os.path.isfile(file) else ""
+        return Package(called=called, path=path, source=source, problems=(problem,), hint=hint)
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -91,6 +113,15 @@ def read_package(path: str, *, source: Source) -> Package:
     return _from_project(project, file, path, source)
 
 
+def _where_packages_are() -> str:
+    from barry_cli.registry.shipped import shipped_ids
+
+    names = ", ".join(shipped_ids())
+    return "give the folder that holds the package's pyproject.toml" + (
+        f", or one of {names}" if names else ""
+    )
+
+
 def _from_project(project: dict[str, Any], file: str, path: str, source: Source) -> Package:
     problems = []
     texts = {}
@@ -102,6 +133,10 @@ def _from_project(project: dict[str, Any], file: str, path: str, source: Source)
             later = isinstance(dynamic, list) and key in dynamic
             why = "is dynamic, and only a build could tell it" if later else "is missing"
             problems.append(f"{file}: project.{key} {why}: write it out")
+        elif not texts[key].isprintable() or len(texts[key]) > LONGEST_NAME:
+            problems.append(
+                f"{file}: project.{key} must be one line of at most {LONGEST_NAME} letters"
+            )
     points = project.get("entry-points")
     group = points.get(GROUP) if isinstance(points, dict) else None
     called, entry = "", ""

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from barry_cli.base.processes import Finished
 
 SECONDS = 5.0
+"""How long a program may take to answer."""
 PATIENT_SECONDS = 15.0
 """How long a person who starts a harness waits for its first answer: some need 6 s when cold."""
-"""How long a program may take to answer."""
 AT_ONCE = 16
 """How many programs are asked side by side."""
 _LIMIT_BYTES = 65536
@@ -172,7 +172,8 @@ def _version(binary: Binary, finished: Finished) -> str | None:
 
     if finished.returncode != 0:
         return None
-    found = re.search(binary.version_pattern, _answer(finished))
+    # Line by line: some say something else first.
+    found = re.search(binary.version_pattern, _answer(finished), re.MULTILINE)
     return (found.group(1) or None) if found and found.groups() else None
 
 

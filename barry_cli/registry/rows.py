@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from barry_cli.base.ids import nearest
+from barry_cli.base.ids import matching, nearest
 from barry_cli.base.problems import AdapterNotInstalled, AdapterRefused
 from barry_cli.registry.content import top_of
 from barry_cli.registry.store import Row
@@ -49,6 +49,20 @@ def absent(id: str, rows: list[Row]) -> AdapterNotInstalled:
         return AdapterNotInstalled(id, hint=f"did you mean {near}? `barry adapter add {near}`")
     return AdapterNotInstalled(
         id, hint="`barry adapter list` shows what is, `barry adapter add PATH|NAME` adds one"
+    )
+
+
+def not_there_to_remove(id: str, rows: list[Row]) -> AdapterNotInstalled:
+    """That nothing of exactly this name is installed, and what was probably meant."""
+    names = [name for row in rows for name in (row["id"], *_aliases(row))]
+    close = matching(id, names) if id else []
+    guess = close[0] if len(close) == 1 else nearest(id, names)
+    listed = "`barry adapter list` shows what is installed"
+    if len(close) > 1:
+        listed = f"write one of {', '.join(close)} out"
+    return AdapterNotInstalled(
+        id,
+        hint=f"did you mean {guess}? `barry adapter remove {guess}`" if guess else listed,
     )
 
 

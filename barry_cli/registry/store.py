@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from barry_cli.base.files import lock, read_json, write_json
+from barry_cli.base.paths import in_the_way
 from barry_cli.base.problems import StoreProblem
 
 if TYPE_CHECKING:
     from barry_cli.base.paths import Folders
 
 SCHEMA = 1
+
+_LONGEST_ID = 200  # more than any id may have; a longer one is nothing to print
 
 Row = dict[str, Any]
 """One record as JSON holds it: camelCase keys, ``id`` always a text."""
@@ -28,7 +31,7 @@ def read_rows(folders: Folders) -> list[Row]:
     try:
         document = read_json(path)
     except StoreProblem as problem:
-        raise _unusable(path, problem.message) from problem
+        raise _unreadable(path, problem) from problem
     except (ValueError, RecursionError) as error:
         raise _unusable(path, f"{path} isn't the registry's JSON: {_line(error)}") from error
     if document is None and not os.path.lexists(path):  # the text "null" is no registry
@@ -65,7 +68,25 @@ def _rows(path: Path, document: object) -> list[Row]:
     for place, row in enumerate(rows):
         if not isinstance(row, dict) or not isinstance(row.get("id"), str):
             raise _unusable(path, f"{path} is damaged: adapter number {place + 1} has no id")
+        if not row["id"].isprintable() or len(row["id"]) > _LONGEST_ID:
+            raise _unusable(
+                path, f"{path} is damaged: the id of adapter number {place + 1} is none"
+            )
     return rows
+
+
+def _unreadable(path: Path, problem: StoreProblem) -> StoreProblem:
+    """That the file can't be read, with what helps: moving it aside mostly does not."""
+    import shlex
+
+    if isinstance(problem.__cause__, PermissionError):
+        both = f"{shlex.quote(str(path.parent))} {shlex.quote(str(path))}"
+        hint = f"make it yours again with chmod or chown: `ls -ld {both}` says whose it is"
+    elif (other := in_the_way(path)) is not None:
+        hint = f"move what is in the way of its folder aside: {_aside(other)}"
+    else:
+        return _unusable(path, problem.message)
+    return StoreProblem(problem.message, hint=hint, details={"path": str(path)})
 
 
 def _unusable(path: Path, message: str) -> StoreProblem:

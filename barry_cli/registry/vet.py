@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from barry_cli.base.paths import Folders, folders
 from barry_cli.base.problems import HarnessCannotRun, HarnessNotFound
 from barry_cli.contract.adapter import Adapter
-from barry_cli.registry.binaries import find_binary, reachable
+from barry_cli.registry.binaries import find_binary, install_hint, reachable
 from barry_cli.registry.builds import judge
 from barry_cli.registry.login import check_login
 from barry_cli.registry.probes import PATIENT_SECONDS, enough, probe
@@ -21,6 +21,8 @@ class Verdict:
     """What stands in the way of running an adapter here, and what only should be known."""
 
     problems: list[str] = field(default_factory=list)
+    fix: str = ""
+    """What to do about the problems."""
     warnings: list[str] = field(default_factory=list)
 
 
@@ -44,7 +46,8 @@ async def vet(
     try:
         found = find_binary(needs.binary, env)
     except (HarnessNotFound, HarnessCannotRun) as problem:
-        verdict.problems.append(f"{problem}; {problem.hint}" if problem.hint else str(problem))
+        verdict.problems.append(str(problem))
+        verdict.fix = problem.hint
         return verdict
     asked = reachable(enough(env), found.path)
     seen = probe(
@@ -52,6 +55,7 @@ async def vet(
     )
     if not seen.ran:
         verdict.problems.append(f"{found.path} can't be run: it {seen.why_not}")
+        verdict.fix = f"install it anew: {install_hint(needs.binary)}"
         return verdict
     if seen.version is None:
         verdict.warnings.append(f"the build of {found.path} is not known: it {seen.why_not}")

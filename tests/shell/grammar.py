@@ -394,7 +394,7 @@ class Grammar:
     def arithmetic(self) -> str:
         self.note("(( ))")
         return (
-            "((" + self.random.choice([" 1 + ", "(2) - ", "x=", "1 <"]) + self.expression() + "))"
+            "((" + self.random.choice([" 1 + ", "(2) - ", "x=", "1 >= "]) + self.expression() + "))"
         )
 
     def nested_subshell(self) -> str:
@@ -677,7 +677,7 @@ _REDIRECTIONS: dict[str, Callable[[Grammar], str]] = {
     "redirection: &>>": lambda g: g.operator("&>>") + g.file(),
     "redirection: >& file": lambda g: ">&" + " " + g.file(),
     "redirection: 2>&1": lambda g: g.random.choice(["2>&1", ">&2", "3>&1", "2>& 1", "4>&2"]),
-    "redirection: close": lambda g: g.random.choice(["3>&-", "<&-", "4<& -"]),
+    "redirection: close": lambda g: g.random.choice(["3>&-", "5<&-", "4<& -"]),
     "redirection: <&": lambda g: g.random.choice(["<&0", "3<&0", "4<&0-"]),
     "redirection: {fd}": lambda g: (
         "{fd" + g.number() + "}" + g.random.choice([">", ">>"]) + g.file()

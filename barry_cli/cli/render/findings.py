@@ -27,7 +27,7 @@ class View:
         if finding.group != self._group:
             head = (
                 ("" if self._group is None else "\n")
-                + style(finding.group, "bold", sys.stdout)
+                + style(printable(finding.group), "bold", sys.stdout)
                 + "\n"
             )
             self._group = finding.group

@@ -66,7 +66,9 @@ def text(prepared: Prepared) -> str:
         ("folder", plan["cwd"]),
         (
             "binary",
-            f"{plan['binary']['path']} {plan['binary']['version']} ({plan['binary']['why']})",
+            plan["binary"]["path"]
+            + (f" {build}" if (build := plan["binary"]["version"]) else ", build not known")
+            + f" ({plan['binary']['why']})",
         ),
         ("promises", promise + (" (unverified)" if plan["guaranteesUnverified"] else "")),
         ("conversation", plan["harnessSessionId"] or "named by the harness"),

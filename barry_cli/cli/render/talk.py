@@ -56,4 +56,7 @@ def confirm(question: str) -> bool:
     """Ask for yes or no; no when nothing is answered."""
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):  # the end of the input ends no line
+        say("")
+    return answer.strip().lower() in ("y", "yes")

@@ -1,16 +1,17 @@
 """Which files a command line reads and writes, and the rules that they come under."""
 
 from barry_cli.policy.ruling.file_use import READ, WRITE, FileUse, code_use
-from barry_cli.policy.ruling.matching import every_match, first_match
+from barry_cli.policy.ruling.matching import (
+    every_match,
+    first_match,
+    inner,
+    likely,
+    may_become,
+)
 from barry_cli.policy.ruling.operands import HOLE, known
 from barry_cli.policy.ruling.patches import BEGIN, patched
 from barry_cli.policy.ruling.paths import Disk, exists, expand, fold, spots
-from barry_cli.policy.ruling.patterns import (
-    Pattern,
-    below,
-    could_match,
-    needle,
-)
+from barry_cli.policy.ruling.patterns import Pattern
 from barry_cli.policy.ruling.programs.call import Call, Found, Scope
 from barry_cli.policy.ruling.programs.code import language
 from barry_cli.policy.ruling.programs.feeds import SHOWN, fed
@@ -155,7 +156,7 @@ class Files:
             if not paths and word.parts:
                 if self._disk.exhausted:
                     return Hit(patterns[0][0], seen, True)
-                written = _may_become(patterns, partly_known(word, base, self._home))
+                written = may_become(patterns, partly_known(word, base, self._home))
                 if written is not None:
                     return Hit(written, seen, True)
         if seen.situation.lost and use.sure and use.folder is None:
@@ -181,20 +182,20 @@ class Files:
         ]
 
     def _named_anywhere(self, patterns: tuple[Pattern, ...], seen: Seen) -> str | None:
-        text = fold(self._text)
-        meant = tuple([each for each in patterns if needle(each[1]) in text])
-        if not meant:
+        needles = likely(patterns).needles_in(fold(self._text))
+        if not needles:
             return None
         word = seen.use.word
         folder = word.prefix.rpartition("/")[0] if word is not None else ""
         for token in dict.fromkeys(self._text.translate(BREAKS).split()):
-            if token[:1] == "-" or not any(needle(each[1]) in fold(token) for each in meant):
+            named = fold(token)
+            if token[:1] == "-" or not any(each in named for each in needles):
                 continue
             names = [f"{folder}/{token}"] if folder else []
             if _looks_like_path(token, self._cwd):
                 names.append(token)
             for name in names:
-                written = first_match(meant, self._spots(name, self._cwd))
+                written = first_match(patterns, self._spots(name, self._cwd))
                 if written is not None:
                     return written
         return None
@@ -269,7 +270,7 @@ def _lost(word: Word, patterns: tuple[Pattern, ...]) -> str | None:
     text = known(word)
     if text[:1] in {"/", "~"}:
         return None
-    return _may_become(patterns, (HOLE, *(each for each in text.split("/") if each)))
+    return may_become(patterns, (HOLE, *(each for each in text.split("/") if each)))
 
 
 def _is_unknown(use: FileUse) -> bool:
@@ -305,26 +306,14 @@ def _looks_like_path(text: str, folder: str) -> bool:
 
 def _within(patterns: tuple[Pattern, ...], places: tuple[tuple[str, ...], ...]) -> str | None:
     """A pattern for something inside a folder that is gone through as a whole."""
-    for pattern in patterns:
-        segments = pattern[1]
-        for place in places:
-            if below(pattern, place):
-                return pattern[0]
-            if segments[:1] == ("**",) and len(segments) == 3:
-                inner = "/".join(("", *place, segments[1]))
-                if exists(inner):
-                    return pattern[0]
-    return None
-
-
-def _may_become(patterns: tuple[Pattern, ...], word: tuple[str, ...]) -> str | None:
-    for written, segments in patterns:
-        if any(HOLE in segment for segment in word[:1]):
-            if could_match(segments, word, False):
-                return written
-        elif could_match(segments, word, True) or could_match(segments, (HOLE, *word[1:]), False):
-            return written
-    return None
+    known_inside = inner(patterns)
+    best = min([known_inside.starts.get(place, len(patterns)) for place in places])
+    for name, index in known_inside.anywhere:
+        if index >= best:
+            break
+        if any(exists("/".join(("", *place, name))) for place in places):
+            best = index
+    return patterns[best][0] if best < len(patterns) else None
 
 
 def _from_input(call: Call) -> list[FileUse]:

@@ -48,7 +48,8 @@ def _of_line(line: str, at: int, found: list[tuple[str, int, int]]) -> None:
 def _git_pair(rest: str, at: int, found: list[tuple[str, int, int]]) -> None:
     if rest[:1] == '"' or rest[-1:] == '"':
         for piece in _quoted_pair(rest):
-            _add(piece, at, True, found, len(rest))
+            # Stripped first: its place is the whole line's, which a blank must not move.
+            _add(piece.strip(), at, True, found, len(rest))
         return
     # Names may hold blanks: try every cut at which both halves name the same file.
     cuts = [index for index in range(len(rest)) if rest[index : index + 3] == " b/"]

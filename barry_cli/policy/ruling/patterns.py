@@ -101,12 +101,6 @@ def needle(segments: tuple[str, ...]) -> str:
     return ""
 
 
-def below(pattern: Pattern, place: tuple[str, ...]) -> bool:
-    """Does the folder hold what the pattern names? Only where the pattern says where it lies."""
-    start = literal_start(pattern[1])
-    return len(start) > 0 and start[: len(place)] == place
-
-
 def could_match(segments: tuple[str, ...], word: tuple[str, ...], rooted: bool) -> bool:
     """Could a word with holes become a path that the pattern matches?
 
@@ -127,13 +121,13 @@ def could_match(segments: tuple[str, ...], word: tuple[str, ...], rooted: bool) 
 def _in_common(segments: tuple[str, ...], word: tuple[str, ...]) -> bool:
     """Is anything that is known of the word in the pattern at all?"""
     for segment in segments:
-        if not _says(segment):
+        if not says(segment):
             continue
         for part in word:
             if HOLE not in part:
                 if segment_matches(segment, part):
                     return True
-            elif part != HOLE and _overlaps(segment, part):
+            elif part != HOLE and overlaps(segment, part):
                 return True
     return False
 
@@ -147,7 +141,7 @@ def _confirms(segments: tuple[str, ...], word: tuple[str, ...]) -> bool:
             tail = word[index + 1 :]
             if not tail:
                 # All that is left may be anything.
-                return known and at < len(segments) and not any(map(_says, segments[at:]))
+                return known and at < len(segments) and not any(map(says, segments[at:]))
             return any(_confirms(segments[more:], tail) for more in range(at, len(segments)))
         if at >= len(segments):
             return known
@@ -159,7 +153,7 @@ def _confirms(segments: tuple[str, ...], word: tuple[str, ...]) -> bool:
                 _confirms(rest, tail[skip:]) for skip in range(len(tail)) if tail[skip] != HOLE
             )
         if HOLE in part:
-            return _overlaps(segments[at], part)
+            return overlaps(segments[at], part)
         if not segment_matches(segments[at], part):
             return False
         known = known or segments[at] != "*"
@@ -167,12 +161,12 @@ def _confirms(segments: tuple[str, ...], word: tuple[str, ...]) -> bool:
     return known and (at == len(segments) or segments[at] == "**")
 
 
-def _says(segment: str) -> bool:
+def says(segment: str) -> bool:
     """Does the pattern's segment leave anything out?"""
     return bool(segment.strip("*"))
 
 
-def _overlaps(pattern: str, part: str) -> bool:
+def overlaps(pattern: str, part: str) -> bool:
     """Does the known beginning or end of a segment confirm that of the pattern's segment?"""
     head, tail = part.split(HOLE, maxsplit=1)[0], part.rsplit(HOLE, 1)[1]
     first = _literal_head(pattern)

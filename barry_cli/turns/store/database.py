@@ -44,6 +44,14 @@ MIGRATIONS: tuple[str, ...] = (
 )
 VERSION = len(MIGRATIONS)
 
+_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+_NO_RIGHT = (
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_AUTH,
+)
+
 
 def _aside(path: Path) -> str:
     return f"move it aside (`mv {path} {path}.aside`) and run the command again to start a new one"
@@ -75,23 +83,102 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def connect_to_read(path: Path) -> sqlite3.Connection | None:
+    """``connect`` for who only looks; None where there is no file.
+
+    Where nothing can be written (another's folder, a read-only or a full disk), what is there is
+    read as it is. Raises StoreProblem when even that can't be.
+    """
+    if not _is_there(path):
+        return None
+    try:
+        return connect(path)
+    except StoreProblem as problem:
+        connection = _as_it_is(path) if _only_writing_failed(problem) else None
+        if connection is None:
+            raise
+        return connection
+
+
+def _only_writing_failed(problem: StoreProblem) -> bool:
+    cause = problem.__cause__
+    if isinstance(cause, sqlite3.Error):
+        return _kind(cause) in (*_NO_ROOM, *_NO_RIGHT)
+    return isinstance(cause, OSError)
+
+
+def _as_it_is(path: Path) -> sqlite3.Connection | None:
+    """The database without a change to any file; None where that can't be done."""
+    for how in ("mode=ro", "mode=ro&immutable=1"):
+        # Immutable, the log is passed over: only where it holds nothing is nothing missed.
+        if "immutable" in how and not _is_empty(path.with_name(f"{path.name}-wal")):
+            break
+        try:
+            connection = sqlite3.connect(
+                f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None, timeout=10
+            )
+        except sqlite3.Error:
+            continue
+        try:
+            if _version(connection) == VERSION:
+                connection.row_factory = sqlite3.Row
+                return connection
+        except sqlite3.Error:
+            pass
+        connection.close()
+    return None
+
+
+def _is_empty(path: Path) -> bool:
+    try:
+        return path.stat().st_size == 0
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file. Raises StoreProblem where one may not even look."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise _closed(path, error) from error
+    return True
+
+
+def _closed(path: Path, error: OSError) -> StoreProblem:
+    mendable = isinstance(error, PermissionError) or path.is_file()
+    return StoreProblem(
+        f"{path} can't be read: {error.strerror or error}",
+        hint="mend the permissions of it and its folder, or set BARRY_HOME to a folder of your own"
+        if mendable
+        else _aside(path),
+        details={"path": str(path)},
+    )
+
+
 def unreadable(path: Path, error: sqlite3.Error) -> StoreProblem:
     """What the user is told when SQLite can't work with the file."""
-    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+    kind = _kind(error)
+    if kind in _NO_ROOM:
         hint = "free some disk space, then try again; what was recorded is still there"
     elif kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         hint = "another Barry is writing to it: try again"
-    elif kind in (
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_AUTH,
-    ):
+    elif kind in _NO_RIGHT:
         hint = "mend the permissions of the file and its folder"
     else:
         hint = _aside(path)
-    return StoreProblem(f"{path} can't be used: {error}", hint=hint, details={"path": str(path)})
+    told = f"{path} can't be used: {error}"
+    if kind == sqlite3.SQLITE_ERROR:  # a table or a column that is not there
+        told = f"{path} is damaged: it is not as Barry made it ({error})"
+    return StoreProblem(told, hint=hint, details={"path": str(path)})
+
+
+def _kind(error: sqlite3.Error) -> int:
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _newer(path: Path, version: int) -> StoreProblem:
@@ -114,11 +201,7 @@ def _look_at(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise StoreProblem(
-            f"{path} can't be read: {error.strerror or error}",
-            hint="mend its permissions" if path.is_file() else _aside(path),
-            details={"path": str(path)},
-        ) from error
+        raise _closed(path, error) from error
     if not head:
         return False
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):

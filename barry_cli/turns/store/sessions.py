@@ -14,7 +14,7 @@ from typing import Any
 from barry_cli.base.ids import matching, nearest
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import SessionNotFound, StoreProblem
-from barry_cli.turns.store.database import connect, transaction, unreadable
+from barry_cli.turns.store.database import connect, connect_to_read, transaction, unreadable
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,12 +62,17 @@ class Sessions:
         self._path = folders.database
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        connection = connect(self._path)
+    def _using(self, connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
         try:
             yield connection
         except sqlite3.Error as error:
             raise unreadable(self._path, error) from error
+        except UnicodeEncodeError as error:
+            raise StoreProblem(
+                f"{self._path} keeps only UTF-8, and a part of this session's record is not",
+                hint="this is a fault of the session's adapter; an update may mend it",
+                details={"path": str(self._path)},
+            ) from error
         finally:
             connection.close()
 
@@ -100,14 +105,15 @@ class Sessions:
         encoded = {
             name: json.dumps(value) if name in _JSON else value for name, value in values.items()
         }
-        with self._connected() as connection, transaction(connection):
+        with self._using(connect(self._path)) as connection, transaction(connection):
             connection.execute(statement, encoded)
 
     def all(self) -> list[SessionRow]:
         """Every session, newest first; none when nothing was ever recorded."""
-        if not self._path.exists():
+        opened = connect_to_read(self._path)
+        if opened is None:
             return []
-        with self._connected() as connection:
+        with self._using(opened) as connection:
             rows = connection.execute(
                 "SELECT * FROM session ORDER BY created_at DESC, id"
             ).fetchall()
@@ -136,6 +142,11 @@ class Sessions:
                 details={"prefix": prefix, "sessions": found},
             )
         close = nearest(prefix, rows)
+        if not prefix:
+            raise SessionNotFound(
+                "there is no session with an empty id",
+                hint="`barry session list` shows what there is",
+            )
         raise SessionNotFound(
             f"there is no session {prefix}",
             hint=f"did you mean {close}?" if close else "`barry session list` shows what there is",

@@ -17,11 +17,8 @@ from tests.unit.policy.doors import PATH, spare_bundling, whole
 LISTED = """
 import marshal, posix, sys
 end = posix._exit
-def alive(name, module):
-    return name[:9] != "barry_cli" or "__builtins__" in module.__dict__
 def tell(code):
-    names = [name for name, module in sys.modules.items() if alive(name, module)]
-    posix.write(1, " ".join(names).encode())
+    posix.write(1, " ".join([*sys.modules, *started["modules"]]).encode())
     end(0)
 posix._exit = tell
 write = posix.write
@@ -29,7 +26,8 @@ posix.write = lambda fd, data: len(data) if data[:1] == b"{" else write(fd, data
 entry = sys.argv.pop(1)
 with open(entry, "rb") as file:
     program = marshal.loads(file.read()[16:])
-exec(program, {"__name__": "__main__", "__file__": entry})
+started = {"__name__": "__main__", "__file__": entry}
+exec(program, started)
 """
 
 # What ruling may need of the interpreter beside what a bare start has.
@@ -100,8 +98,10 @@ def test_a_call_of_no_shell_reads_no_shell(hooked: Hooked) -> None:
 
 
 WARM = (
-    "import sys; from barry_cli.__main__ import _run; code = _run(); "
-    "print(*sys.modules, file=sys.stderr)"
+    "import sys; from barry_cli.policy import loading; loaded = []; load = loading.load_file; "
+    "loading.load_file = lambda path: loaded.append(load(path)) or loaded[0]; "
+    "from barry_cli.__main__ import _run; code = _run(); "
+    "print(*sys.modules, *loaded[0], file=sys.stderr)"
 )
 
 

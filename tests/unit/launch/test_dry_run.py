@@ -57,6 +57,13 @@ def test_what_a_package_says_moves_no_cursor(barry: Barry) -> None:
     assert "\nerror:" not in done.out
 
 
+def test_a_build_that_is_not_known(barry: Barry) -> None:
+    write_harness(barry.bin / "toy", "#!/bin/sh\necho hello\n")
+    done = barry.run(*WORDS)
+    assert f"binary        {barry.bin}/toy, build not known (on PATH)\n" in done.out
+    assert "None" not in done.out
+
+
 def test_the_version_is_asked_for_once_per_build(barry: Barry) -> None:
     count = barry.top / "asked"
     script = f'#!/bin/sh\necho x >> {count}\necho "toy 1.2.3"\n'

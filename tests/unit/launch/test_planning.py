@@ -12,6 +12,8 @@ REFUSED = {
     "replace(plan, guarantees=less)": "it lowers gating without a reason",
     "replace(plan, guarantees=woken, lowered={'delivery': ''})": "more than its mode in delivery",
     "replace(plan, args=('a\\0b',))": "holds a NUL",
+    "replace(plan, args=('a\\ud800b',))": "not UTF-8",
+    "replace(plan, harness_session_id='\\ud800')": "not UTF-8",
     "replace(plan, command='a\\0b')": "holds a NUL",
     "replace(plan, env={'TOY_A': 'a\\0b'})": "holds a NUL",
     "replace(plan, env={'TOY\\0A': 'a'})": "holds a NUL",

@@ -9,7 +9,6 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +50,24 @@ def refused(barry: Barry, code: int, *parts: str, words: tuple[str, ...], **more
         (("toy", "--option", f"theme={'[' * 100_000}"), 2, ("theme",)),
         (("toy", "--option", "depth=NaN"), 2, ("NaN",)),
         (("toy", "--cwd", "/nowhere"), 2, ("/nowhere", "does not exist")),
+        (("toy", "--cwd", "/etc/passwd"), 2, ("/etc/passwd is not a folder",)),
+        (("",), 2, ("the id of the adapter is empty", "barry adapter list")),
+        (("toy", "--option", "depth=1", "--option", "depth=2"), 2, ("depth is given twice",)),
+        (("toy", "--option", 'depth={"a": 1, "a": 2}'), 2, ("depth", "the key a twice")),
+        (("toy", "--require", "steer=false", "--require", "steer=true"), 2, ("steer", "twice")),
+        (("toy", "--option", 'theme="\\ud800"'), 2, ("--option theme", "not UTF-8")),
+        (
+            (
+                "toy",
+                "--option",
+                '\ud800="dark"'.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape"),
+            ),
+            2,
+            ("--option", "not UTF-8"),
+        ),
+        (("toy", "--option", 'theme=[{"a\\u0000": 1}]'), 2, ("--option theme", "NUL")),
+        (("toy", "--root", "/tmp/caf\udce9"), 2, ("--root", "not UTF-8")),
+        (("toy", "--model", "toyco/\udce9"), 2, ("--model", "not UTF-8")),
         (("toy", "--cwd", ""), 2, ("--cwd is empty",)),
         (("toy", "--root", "/nowhere"), 2, ("--root /nowhere", "not a folder")),
         (("toy", "--plugin-dir", "/etc/passwd"), 2, ("--plugin-dir /etc/passwd",)),
@@ -110,7 +127,8 @@ def test_two_keys_of_which_one_counts(barry: Barry) -> None:
 def test_no_terminal(barry: Barry) -> None:
     with barry.leaves_nothing():
         done = barry.run(*LAUNCH, "toy")
-    says(done, 2, "needs a terminal", "`barry session start toy PROMPT`")
+    says(done, 2, "needs a terminal", "run it in a terminal", "without one")
+    assert "session start" not in done.err
     assert "\x1b" not in done.err + done.out
 
 
@@ -340,21 +358,6 @@ def test_the_database_is_none(barry: Barry, content: bytes) -> None:
     assert path.read_bytes() == content
     assert not barry.note.exists()
     assert barry.litter() == []
-
-
-@pytest.fixture
-def small_disk(barry: Barry) -> Iterator[Path]:
-    """Where sessions are recorded: a disk of its own with no room, where one may be mounted."""
-    place = barry.folders.state
-    place.mkdir(parents=True)
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=128k,mode=700", "tmpfs", str(place)],
-        capture_output=True,
-        check=False,
-    )
-    yield place
-    if mounted.returncode == 0:
-        subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 @pytest.mark.parametrize("spec", [{}, {"tmp_dirs": True}])

@@ -185,6 +185,45 @@ def test_one_that_still_runs(talking: Barry) -> None:
     assert not plan["warnings"]
 
 
+def warned(barry: Barry, *words: str) -> list[str]:
+    found: list[str] = barry.run("session", *words, "--dry-run", "--json").json["plan"]["warnings"]
+    return [each for each in found if "two would write" in each]
+
+
+def test_a_conversation_that_another_session_goes_on_with(talking: Barry) -> None:
+    """Whichever way it is named, and whichever row it is that lives."""
+    first = once(talking)
+    once(talking, talk="talk-2")
+    child = talking.open("session", "resume", first)
+    child.expect("<ready")
+    second = talking.sessions.all()[0]
+    assert (second.resumed_from, second.harness_session_id) == (first, "talk-1")
+    (talking.work / ".toy" / "talk-1").touch()
+    for words in (("resume", first), ("launch", "toy", "--resume", "talk-1"),
+                  ("launch", "toy", "--last")):  # fmt: skip
+        (text,) = warned(talking, *words)
+        assert text == f"session {second.id} still runs: two would write the same conversation"
+    # The counter-cases: another conversation, and the last one of another folder.
+    assert not warned(talking, "launch", "toy", "--resume", "talk-2")
+    assert not warned(talking, "launch", "toy", "--last", "--cwd", str(talking.top))
+    assert not warned(talking, "launch", "toy")
+    child.sendline("quit")
+    talking.ended(child)
+    assert not warned(talking, "resume", first)
+    assert not warned(talking, "launch", "toy", "--last")
+
+
+def test_the_last_one_where_one_lives_whose_name_is_not_known(talking: Barry) -> None:
+    talking.install(modes=("guest",))
+    child = talking.launch()
+    (text,) = warned(talking, "launch", "toy", "--last")
+    assert f"session {talking.row().id} still runs in this folder" in text
+    assert not warned(talking, "launch", "toy", "--last", "--cwd", str(talking.top))
+    child.sendline("quit")
+    talking.ended(child)
+    assert not warned(talking, "launch", "toy", "--last")
+
+
 def test_an_adapter_that_fails_to_look(talking: Barry, tmp_path: Path) -> None:
     session = once(talking)
     talking.sessions.change(session, harness_session_id="x" * 5000)  # a name too long for a file

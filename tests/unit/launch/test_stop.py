@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -166,11 +168,65 @@ def test_no_such_session(barry: Barry, verb: str) -> None:
 
 
 def test_what_died_while_it_started(barry: Barry) -> None:
-    add(barry, state="starting")
+    """Its own Barry tells: the row names it from the first moment on."""
+    launcher = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"])
+    started = identity_of(launcher.pid).start_time
+    add(barry, state="starting", supervisor_pid=launcher.pid, supervisor_started=started)
     assert barry.listed()["state"] == "starting"
-    barry.sessions.change("abc123def456", created_at="2020-01-01T00:00:00.000Z")
+    launcher.kill()
+    launcher.wait()
     assert barry.listed()["state"] == "ended, status unknown"
-    assert barry.run("session", "stop", "abc").code == 0
+    done = barry.run("session", "stop", "abc")
+    assert (done.code, "had already ended" in done.out) == (0, True)
+
+
+def test_one_that_is_starting_is_stopped_by_its_barry(
+    barry: Barry, sleeper: subprocess.Popen[bytes]
+) -> None:
+    started = identity_of(sleeper.pid).start_time
+    add(barry, state="starting", supervisor_pid=sleeper.pid, supervisor_started=started)
+    done = barry.run("session", "stop", "abc", "--json")
+    assert (done.json["was"], done.json["ended"]) == ("starting", True)
+    assert sleeper.wait(5) == -signal.SIGTERM
+    assert barry.row().state == "ended"
+
+
+def test_barry_killed_before_it_recorded_the_harness(barry: Barry) -> None:
+    """A launch records who it is before anything starts."""
+    line = (
+        "import os, sys\n"
+        "import barry_cli.launch.start as start\n"
+        "start._tell = lambda *_: os.kill(os.getpid(), 9)\n"
+        "from barry_cli.cli.app import run\n"
+        "sys.exit(run(sys.argv[1:]))"
+    )
+    child = barry.open("-c", line, "session", "launch", "toy", program=(sys.executable,))
+    assert barry.ended(child) == -signal.SIGKILL
+    row = barry.row()
+    assert (row.state, row.pid, row.supervisor_pid) == ("starting", None, child.pid)
+    assert barry.listed()["state"] == "ended, status unknown"
+    assert "had already ended" in barry.run("session", "stop", row.id).out
+
+
+def test_a_full_disk_stops_no_stop(
+    barry: Barry, small_disk: Path, sleeper: subprocess.Popen[bytes]
+) -> None:
+    if not os.path.ismount(small_disk):
+        assert os.getuid() != 0
+        return
+    row = add(barry, pid=sleeper.pid, pid_started=identity_of(sleeper.pid).start_time)
+    with contextlib.suppress(OSError):
+        (small_disk / "filling").write_bytes(bytes(1 << 20))
+    assert barry.listed()["state"] == "running"
+    assert barry.run("session", "show", row.id).code == 0
+    done = barry.run("session", "stop", row.id)
+    assert (done.code, "has ended" in done.out) == (0, True)
+    assert "warning: that it ended is not recorded" in done.err
+    assert sleeper.wait(5) == -signal.SIGTERM
+    assert barry.listed()["state"] == "ended, status unknown"
+    (small_disk / "filling").unlink()
+    assert barry.row().state == "running"
+    assert "had already ended" in barry.run("session", "stop", row.id).out
 
 
 def test_a_process_that_has_become_a_zombie_has_ended(barry: Barry) -> None:

@@ -28,10 +28,8 @@ ATTIC = {
         def main(arguments):
             from barry_cli.attic.late import said
             print(NAME, second.NAME, said(), TABLE["named"](1, more=2), arguments)
-            print(*sorted(name for name, each in sys.modules.items() if alive(name, each)))
-
-        def alive(name, module):
-            return name.startswith("barry_cli") and "__builtins__" in module.__dict__
+            print(*sorted(__modules__))
+            print(*(name for name in sys.modules if name.startswith("barry_cli")))
         """,
     "second": """
         '''Words.'''
@@ -42,7 +40,7 @@ ATTIC = {
             part: int
             def never(self, x: Unknown) -> Unknown:
                 '''And more.'''
-                import barry_cli.attic.never_named
+                from barry_cli.attic.never_named import NAME
         """,
     "never_named": "1 / 0",
     "deep/__init__": "",
@@ -50,8 +48,9 @@ ATTIC = {
     "late": "from barry_cli.attic import later_still\ndef said(): return later_still.NAME",
     "later_still": "NAME = 'later still'",
     "unused": "1 / 0\ndef never(): pass\ndef neither(): pass",
-    "circle": "import barry_cli.attic.ring\nNAME = 1\ndef main(arguments): print(NAME)",
-    "ring": "from barry_cli.attic.circle import main",
+    "circle": "from barry_cli.attic import ring\nNAME = 1\ndef main(arguments): print(ring.NAME)",
+    "ring": "from barry_cli.attic.circle import NAME, main",
+    "whole": "import barry_cli.attic.second",
     "extension": "def main(arguments):\n    import _json\n    print(_json.__name__)",
     "wrong": "def main(:",
     "dies": "raise KeyError('gone')\ndef main(arguments): pass",
@@ -91,7 +90,8 @@ def run(data: bytes, folder: Path, *words: str) -> subprocess.CompletedProcess[s
 def test_a_program_runs_and_only_what_it_needs_of_it(attic: str, tmp_path: Path) -> None:
     done = run(entry(bundle(f"{attic}.first")), tmp_path, "one", "two")
     assert (done.returncode, done.stderr) == (0, "")
-    said, alive = done.stdout.splitlines()
+    said, alive, imported = done.stdout.splitlines()
+    assert imported == ""  # nothing that an import statement would find
     assert said == "third second later still 3 ['one', 'two']"
     # Of the others no line ran: some would have failed.
     names = ("deep.third", "first", "late", "later_still", "second")
@@ -100,18 +100,12 @@ def test_a_program_runs_and_only_what_it_needs_of_it(attic: str, tmp_path: Path)
 
 def test_what_may_be_imported_is_in_it(attic: str) -> None:
     made = bundle(f"{attic}.first")
-    names = [name.removeprefix("barry_cli") for name, _, _, _ in made.index]
-    inner = (
-        "deep",
-        "deep.third",
-        "first",
-        "late",
-        "later_still",
-        "never_named",
-        "second",
-        "unused",
-    )
-    assert names == ["", ".attic", *(f".attic.{name}" for name in inner)]
+    names = [name.removeprefix(f"{attic}.") for name, _, _ in made.index]
+    assert names == [
+        "deep.third", "first", "late", "later_still", "never_named", "second", "unused",
+    ]  # fmt: skip
+    functions = {name: functions.split() for name, functions, _ in made.index}
+    assert functions[f"{attic}.unused"] == ["never", "neither"]
     assert sum(size for *_, size in made.index) == len(made.codes)
 
 
@@ -155,7 +149,14 @@ def refused(done: subprocess.CompletedProcess[str], why: str) -> None:
     assert why in done.stderr
 
 
-@pytest.mark.parametrize(("name", "why"), [("wrong", "invalid syntax"), ("absent", "isn't there")])
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("wrong", "invalid syntax"),
+        ("absent", "isn't there"),
+        ("whole", "write `from` to import"),
+    ],
+)
 def test_what_cannot_be_read_is_told(attic: str, name: str, why: str) -> None:
     with pytest.raises(StoreProblem, match=why):
         bundle(f"{attic}.{name}")

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,7 @@ def test_a_folder_that_is_not_ours_to_write(
 ) -> None:
     sealed = open_folder / "cache"
     sealed.mkdir(mode=0o755)
+    ours, made = replace(folders(), cache=sealed), policy(open_folder)
 
     def work() -> tuple[bool, bool]:
         try:
@@ -192,16 +194,10 @@ def test_a_folder_that_is_not_ours_to_write(
         except OSError:
             bare = False
         monkeypatch.setattr(cache, "folder", lambda: str(sealed / "policies"))
-        found = folders()
-        monkeypatch.setattr(cache, "folders", lambda: type(found)(*([sealed] * 3), sealed, sealed))
+        monkeypatch.setattr(cache, "folders", lambda: ours)
         question = Question((), None, None, str(open_folder))
-        kept = cache.keep(
-            question,
-            policy(open_folder),
-            cwd=str(open_folder),
-            looked_at=(),
-            began_ns=time.time_ns(),
-        )
+        began = time.time_ns()
+        kept = cache.keep(question, made, cwd=str(open_folder), looked_at=(), began_ns=began)
         return bare, kept
 
     assert as_nobody(work) == (False, False)

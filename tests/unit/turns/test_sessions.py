@@ -19,6 +19,7 @@ from barry_cli.base.paths import Folders, folders
 from barry_cli.base.problems import SessionNotFound, StoreProblem
 from barry_cli.turns.store.database import connect
 from barry_cli.turns.store.sessions import SessionRow, Sessions, now
+from tests.conftest import AsNobody
 from tests.toy import Barry
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -135,6 +136,66 @@ def test_a_damaged_record_is_named(column: str, text: str) -> None:
     with pytest.raises(StoreProblem, match="damaged") as problem:
         sessions.all()
     assert "mv " in problem.value.hint
+
+
+def test_what_can_not_be_kept_is_told() -> None:
+    with pytest.raises(StoreProblem, match="only UTF-8"):
+        Sessions(folders()).add(row("one", harness_session_id="\ud800"))
+    assert Sessions(folders()).all() == []
+
+
+def test_a_database_without_its_table() -> None:
+    sessions = Sessions(folders())
+    sessions.add(row("one"))
+    with closing(connect(folders().database)) as connection:
+        connection.execute("DROP TABLE session")
+    for work in (sessions.all, lambda: sessions.add(row("two")), lambda: sessions.get("one")):
+        with pytest.raises(StoreProblem, match="damaged: it is not as Barry made it") as problem:
+            work()
+        assert "mv " in problem.value.hint
+
+
+def test_a_folder_of_state_that_may_not_be_looked_into(
+    open_folder: Path, as_nobody: AsNobody
+) -> None:
+    where = place(open_folder)
+    Sessions(where).add(row("one"))
+    where.state.chmod(0o700)
+
+    def work() -> tuple[str, str]:
+        with pytest.raises(StoreProblem) as problem:
+            Sessions(where).all()
+        return str(problem.value), problem.value.hint
+
+    message, hint = as_nobody(work)
+    assert "Permission denied" in message
+    assert "permissions" in hint
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_what_may_only_be_read_is_read(open_folder: Path, as_nobody: AsNobody, busy: bool) -> None:
+    """Also while its owner writes; and no file is made, changed or left."""
+    where = place(open_folder)
+    Sessions(where).add(row("one"))
+    with closing(connect(where.database)) as owner:
+        if busy:
+            owner.execute("UPDATE session SET adapter = 'other'")
+        else:
+            owner.close()
+        where.state.chmod(0o755)
+        for path in where.state.iterdir():
+            path.chmod(0o644)
+        before = sorted(path.name for path in where.state.iterdir())
+
+        def work() -> tuple[list[str], bool]:
+            with pytest.raises(PermissionError):
+                (where.state / "more").touch()
+            with pytest.raises(StoreProblem):
+                Sessions(where).add(row("two"))
+            return [each.adapter for each in Sessions(where).all()], True
+
+        assert as_nobody(work) == (["other" if busy else "toy"], True)
+        assert sorted(path.name for path in where.state.iterdir()) == before
 
 
 def test_a_moment_is_utc_to_the_millisecond() -> None:

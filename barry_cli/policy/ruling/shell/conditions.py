@@ -105,6 +105,8 @@ class Conditions(Documents):
         if sign in ("&&", "||", ")", "]]"):
             self.i = keep
             return
+        if sign == "(":
+            raise Unreadable(_REJECTED)
         operator = sign
         if sign == "":
             _, operator = self.side(0)

@@ -360,6 +360,9 @@ class Reader(Lists):
         """Take the word at `self.i` when it names the coprocess: a compound command follows."""
         s = self.s
         at = self.i
+        name = self.name(at)
+        if name > at and s.startswith(("=", "+=", "["), name):
+            return  # an assignment
         mark = self.mark()
         self.pieces(0)
         end = self.i
@@ -371,7 +374,8 @@ class Reader(Lists):
         if key in _BODIES or s.startswith("(", self.i):
             group.name = s[at:end]
             return
-        if key and key != "time":
+        name = self.name(self.i)
+        if (key and key != "time") or (name > self.i and s.startswith("[", name)):
             raise Unreadable(UNEXPECTED)
         self.forget(mark)
         self.i = at

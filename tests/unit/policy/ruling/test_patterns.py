@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barry_cli.policy.ruling.matching import Matcher, every_match, first_match
+from barry_cli.policy.ruling.matching import (
+    Matcher,
+    every_match,
+    first_match,
+    inner,
+    likely,
+    may_become,
+)
 from barry_cli.policy.ruling.operands import HOLE
 from barry_cli.policy.ruling.paths import LINKS, lexical, real, spots
 from barry_cli.policy.ruling.patterns import (
@@ -19,6 +26,7 @@ from barry_cli.policy.ruling.patterns import (
     compile_allow,
     compile_deny,
     could_match,
+    literal_start,
     matches,
     needle,
 )
@@ -208,6 +216,38 @@ def test_looking_up_answers_what_trying_answers(patterns: list[str], path: list[
     compiled = denies(*patterns)
     tried = [index for index, each in enumerate(compiled) if matches(each[1], tuple(path))]
     assert Matcher(compiled).first(tuple(path)) == (tried[0] if tried else -1)
+
+
+PART = NAME | st.just(HOLE) | st.tuples(NAME, NAME).map(HOLE.join) | st.just("a")
+PLACED = PATTERN | st.sampled_from(["~/a", "/a/b", "a/*.b", "*.a", "ab", "a/[b]c", "~/.a/b-?"])
+
+
+@given(st.lists(PLACED, min_size=1, max_size=8), st.lists(PART, min_size=1, max_size=5))
+def test_what_may_become_denied_is_what_trying_finds(patterns: list[str], parts: list[str]) -> None:
+    compiled, word = denies(*patterns), tuple(parts)
+    rooted = HOLE not in word[0]
+    tried = [
+        written
+        for written, segments in compiled
+        if could_match(segments, word, rooted)
+        or (rooted and could_match(segments, (HOLE, *word[1:]), False))
+    ]
+    assert may_become(compiled, word) == (tried[0] if tried else None)
+
+
+@given(st.lists(PLACED, min_size=1, max_size=8), st.lists(NAME | st.just("home"), max_size=4))
+def test_what_lies_below_is_what_trying_finds(patterns: list[str], folder: list[str]) -> None:
+    compiled = denies(*patterns)
+    starts = [literal_start(segments) for _, segments in compiled]
+    tried = [at for at, start in enumerate(starts) if start and start[: len(folder)] == (*folder,)]
+    assert inner(compiled).starts.get(tuple(folder), -1) == (tried[0] if tried else -1)
+
+
+@given(st.lists(PLACED, min_size=1, max_size=8), st.text("ab.*~/- ", max_size=30))
+def test_the_needles_of_a_line_are_those_of_the_patterns(patterns: list[str], text: str) -> None:
+    compiled = denies(*patterns)
+    wanted = {needle(segments) for _, segments in compiled}
+    assert set(likely(compiled).needles_in(text)) == {each for each in wanted if each in text}
 
 
 @given(PATTERN, st.lists(NAME, min_size=1, max_size=5))

@@ -90,6 +90,7 @@ COMMANDS = {
     "f() { a; }; function g { b; }; function h() (c) >$(d); f": ["a", "b", "c", "d", "f"],
     "f() if a; then b; fi": ["a", "b"],
     "coproc a; coproc N { b; }; coproc (c)": ["a", "b", "c"],
+    "coproc a=$(b) c; coproc >d e; coproc f g=h": ["c", "b", "e", "f g=h"],
     "x=$(a) y=(b `c` [1]=$(d)) e": ["e", "a", "c", "d"],
     "declare -a x=($(a)) y+=(`b`)": ["declare -a ? ?", "a", "b"],
     "x[$(a)]=b": ["", "a"],
@@ -135,6 +136,7 @@ while a; done // case a in b c) d;; esac // case a in esac) b;; esac // a || // 
 command declare a=(b) // "a // 'a // `a // $(a // ${a // $((1) // a < // a > // a << // a 1>2>b
 a |& ! b // coproc a fi // function // a $(time (b)) // a <<2>b // for ((a;b)) do c; done // ! fi
 $(if a) // a <(b // time } // a $(b;;) // case a in b) c // declare >a b=(c) // a[b // a <<<
+[[ a ( b ]] // [[ "a"+( b ]] // coproc a b[c // coproc a=b { c; }
 """
 
 
