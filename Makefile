@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH PYTHONHOME
 
 .NOTPARALLEL:
-.PHONY: demo install dev harnesses check unit real test test-full bench clean
+.PHONY: demo install dev harnesses check unit real test test-full fuzz bench clean
 
 demo: install  ## a first look: a session with the harness that Barry brings along
 	@$(TRY) adapter add demo --json >/dev/null
@@ -46,6 +46,9 @@ test: check unit real  ## what every change must pass
 test-full: check harnesses  ## the same with the whole matrices and counts
 	$(BIN)/pytest tests/unit -n $(JOBS)
 	$(BIN)/pytest tests/real
+
+fuzz: dev  ## looks for a text that the reader misreads, for ten minutes
+	$(BIN)/python -m tests.shell.fuzz $(or $(FUZZ_SECONDS),600)
 
 bench: dev  ## figures, as ratios to a bare start of Python
 	$(BIN)/pytest tests/bench -s

@@ -224,6 +224,7 @@ PLAIN: dict[str, Any] = {
 
 BAG = """
 name = "toy"
+settings = [".toyrc", "~/.toy/**"]
 [tools]
 Shell = { kind = "shell", field = "command" }
 Read = { kind = "read", field = "path" }

@@ -80,6 +80,9 @@ class BagManifest(Data):
     """The tool table: every native tool by the harness's own name."""
     categories: dict[NativeCategory, tuple[Name, ...]] = Field(default_factory=dict)
     """Which native tools a kind of restriction takes back."""
+    settings: tuple[Name, ...] = ()
+    """The harness's own hook and settings files, as file patterns of a bound: no session that is
+    held to a policy may write them, whatever the bound says."""
     formats: dict[Name, HookFormat] = Field(default_factory=dict)
     traits: dict[Name, AgentTrait] = Field(default_factory=dict)
     bounds: dict[Name, Bound] = Field(default_factory=dict)

@@ -28,6 +28,7 @@ def add(
     """Check an adapter package and record it; of an adapter already there, the new version."""
     no_tail(context.obj)
     import asyncio
+    import sys
 
     from barry_cli.base.problems import AdapterRefused, Refused
     from barry_cli.cli.render import adapters as render
@@ -45,7 +46,7 @@ def add(
         if not json:
             say(render.abilities(adapter))
         if not no_vet:
-            verdict = await vet(adapter)
+            verdict = await vet(adapter, waiting=talk.note if sys.stderr.isatty() else None)
             for warning in verdict.warnings:
                 talk.warn(warning)
             if verdict.problems:

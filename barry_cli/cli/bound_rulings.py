@@ -13,7 +13,7 @@ from barry_cli.cli.bound_calls import Asked
 from barry_cli.cli.bound_facts import applying, folder
 from barry_cli.policy.compile import compile_policy, floor_patterns
 from barry_cli.policy.lookup import Effective
-from barry_cli.policy.named import bag_table
+from barry_cli.policy.named import bag_settings, bag_table
 from barry_cli.policy.ruling.policy import Policy
 from barry_cli.policy.ruling.rule import rule, rule_command
 from barry_cli.policy.ruling.verdict import Verdict
@@ -168,10 +168,13 @@ def policy_for(
 ) -> Policy:
     """What applies, compiled for one harness, or for command lines alone."""
     tools = {}
+    settings: Sequence[str] = ()
     if harness is not None:
         from barry_cli.bags.manifest import ToolRow
 
-        table = bag_table(present_row(list(rows), harness), "tools")
+        row = present_row(list(rows), harness)
+        settings = bag_settings(row)
+        table = bag_table(row, "tools")
         tools = {
             name: ToolRow.model_validate(row, by_alias=True, by_name=False)
             for name, row in table.items()
@@ -181,5 +184,5 @@ def policy_for(
         root=cwd,
         harness=harness or "",
         tools=tools,
-        floor=floor_patterns(home),
+        floor=floor_patterns(home, settings),
     )

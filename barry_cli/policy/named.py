@@ -134,10 +134,20 @@ def _of_bag(row: Row) -> Iterable[Named]:
 
 def bag_table(row: Row, key: str) -> Mapping[str, Any]:
     """One table of the bag manifest that an adapter's record holds; empty where there is none."""
+    table = _manifest(row).get(key)
+    return table if isinstance(table, dict) else {}
+
+
+def bag_settings(row: Row) -> tuple[str, ...]:
+    """The harness's own hook and settings files, as its bag names them."""
+    named = _manifest(row).get("settings")
+    return tuple(map(str, named)) if isinstance(named, list | tuple) else ()
+
+
+def _manifest(row: Row) -> Mapping[str, Any]:
     bag = row.get("bag")
     manifest = bag.get("manifest") if isinstance(bag, dict) else None
-    table = manifest.get(key) if isinstance(manifest, dict) else None
-    return table if isinstance(table, dict) else {}
+    return manifest if isinstance(manifest, dict) else {}
 
 
 def row_names(row: Row) -> set[str]:

@@ -10,7 +10,7 @@ import errno
 import json
 import os
 import time
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ PATIENT_SECONDS = 15.0
 """How long a person who starts a harness waits for its first answer: some need 6 s when cold."""
 AT_ONCE = 16
 """How many programs are asked side by side."""
+_MOMENT_SECONDS = 1.0
 _LIMIT_BYTES = 65536
 _SHOWN = 120
 _SCHEMA = 1
@@ -77,8 +78,12 @@ def probe(
     *,
     seconds: float = SECONDS,
     folders: Folders,
+    waiting: Callable[[str], None] | None = None,
 ) -> Probe:
-    """The version of the program at a path, run in the environment given and no other."""
+    """The version of the program at a path, run in the environment given and no other.
+
+    ``waiting`` is told once, from a thread of its own, when the answer takes its time.
+    """
     began = time.monotonic()
     if (known := _known(binary, path, folders, began)) is not None:
         return known
@@ -86,16 +91,34 @@ def probe(
 
     stamp = _stamp(path)
     try:
-        finished = run_bounded(
-            [path, *binary.version_args],
-            env=env,
-            cwd="/",
-            timeout=seconds,
-            limit_bytes=_LIMIT_BYTES,
-        )
+        with _patience(f"asking {path} for its version ...", waiting):
+            finished = run_bounded(
+                [path, *binary.version_args],
+                env=env,
+                cwd="/",
+                timeout=seconds,
+                limit_bytes=_LIMIT_BYTES,
+            )
     except (OSError, ValueError) as error:
         return _not_started(path, error, began)
     return _conclude(binary, path, finished, env, seconds, began, stamp, folders)
+
+
+@contextlib.contextmanager
+def _patience(text: str, waiting: Callable[[str], None] | None) -> Iterator[None]:
+    """Say a text to somebody who waits inside for longer than a moment."""
+    if waiting is None:
+        yield
+        return
+    import threading
+
+    timer = threading.Timer(_MOMENT_SECONDS, waiting, (text,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 async def probe_many(

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 
 from barry_cli.registry.load import changing, current_folder, current_umask
+
+
+_MOMENT_SECONDS = 0.3
 
 
 class Traces:
@@ -25,11 +29,20 @@ class Traces:
             name for name, module in self._modules.items() if sys.modules.get(name) is not module
         ]
         found += [changing(f"the module {name}") for name in sorted([*replaced, *self._posing()])]
-        if _threads() - self._threads:
+        if self._left_running():
             found.append(
                 "it leaves a thread running after it is loaded, and a package only declares"
             )
         return found
+
+    def _left_running(self) -> bool:
+        """Whether there are more threads. One that was joined may still need a moment to go."""
+        give_up = time.monotonic() + _MOMENT_SECONDS
+        while _threads() - self._threads:
+            if time.monotonic() >= give_up:
+                return True
+            time.sleep(0.01)
+        return False
 
     def _posing(self) -> list[str]:
         """Names of Python's own modules under which something else came in."""
@@ -44,8 +57,13 @@ class Traces:
 
 
 def _threads() -> set[int]:
-    # Nothing public tells of threads that the threading module did not start.
-    return set(sys._current_frames())  # noqa: SLF001
+    """The ids of the process's threads, whoever started them."""
+    try:
+        return {int(name) for name in os.listdir("/proc/self/task")}
+    except OSError:  # another system than Linux: those that Python knows of
+        import threading
+
+        return {thread.ident or 0 for thread in threading.enumerate()}
 
 
 def _library() -> tuple[str, ...]:
@@ -62,5 +80,5 @@ def _state() -> Iterator[tuple[str, object]]:
     yield "the environment", dict(os.environ)
     yield "which signals are blocked", signal.pthread_sigmask(signal.SIG_BLOCK, [])
     for number in sorted(signal.valid_signals()):
-        name = number.name if isinstance(number, signal.Signals) else str(number)
-        yield f"what {name} does", signal.getsignal(number)
+        # A real-time signal is a bare number.
+        yield f"what {getattr(number, 'name', number)} does", signal.getsignal(number)

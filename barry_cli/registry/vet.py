@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from barry_cli.base.paths import Folders, folders
@@ -27,10 +27,14 @@ class Verdict:
 
 
 async def vet(
-    adapter: Adapter, *, env: Mapping[str, str] | None = None, home: Folders | None = None
+    adapter: Adapter,
+    *,
+    env: Mapping[str, str] | None = None,
+    home: Folders | None = None,
+    waiting: Callable[[str], None] | None = None,
 ) -> Verdict:
     """Look for the program, its build and a login. A missing or unrunnable program is a problem;
-    another build and a missing login are warnings.
+    another build and a missing login are warnings. ``waiting``: as for ``probe``.
     """
     env = os.environ if env is None else env
     verdict = Verdict()
@@ -51,7 +55,12 @@ async def vet(
         return verdict
     asked = reachable(enough(env), found.path)
     seen = probe(
-        needs.binary, found.path, asked, seconds=PATIENT_SECONDS, folders=home or folders()
+        needs.binary,
+        found.path,
+        asked,
+        seconds=PATIENT_SECONDS,
+        folders=home or folders(),
+        waiting=waiting,
     )
     if not seen.ran:
         verdict.problems.append(f"{found.path} can't be run: it {seen.why_not}")

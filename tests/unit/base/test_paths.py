@@ -76,3 +76,58 @@ def test_sockets_go_where_their_path_is_short_enough(
     monkeypatch.setenv("BARRY_HOME", str(home / ("x" * 100)))
     assert socket_folder() == Path(f"/tmp/barry-{os.getuid()}")
     assert len(os.fsencode(socket_folder() / ("x" * 12 + ".sock"))) <= SOCKET_PATH_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("{top}/file", "Not a directory"),
+        ("{top}/file/below", "Not a directory"),
+        ("/dev/null", "Not a directory"),
+        ("{top}/loop", "symbolic links"),
+        ("{top}/nowhere", "a link to where nothing is"),
+        ("{top}/" + "x" * 300, "File name too long"),
+        ("/x" * 2040, "File name too long"),
+        ("~nobody-of-this-name/barry", "nobody knows what ~nobody-of-this-name stands for"),
+    ],
+)
+def test_a_home_that_can_be_none_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, value: str, why: str
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "nowhere").symlink_to("absent")
+    monkeypatch.setenv("BARRY_HOME", value.format(top=tmp_path))
+    with pytest.raises(StoreProblem, match=r"^BARRY_HOME is ") as problem:
+        folders()
+    assert why in problem.value.message
+    assert len(problem.value.message) < 400
+    assert "set BARRY_HOME to" in problem.value.hint
+
+
+def test_a_home_that_is_a_link_or_not_there_yet_is_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    for home in (tmp_path / "link", tmp_path / "a" / "b"):
+        monkeypatch.setenv("BARRY_HOME", str(home))
+        assert folders().data == home / "data"
+
+
+def test_a_home_below_a_folder_that_is_gone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    monkeypatch.setenv("BARRY_HOME", "relative")
+    with pytest.raises(StoreProblem, match="the current folder, and that is gone"):
+        folders()
+
+
+def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "folder"):
+        with pytest.raises(StoreProblem) as problem:
+            ensure(folder)
+        assert f"move {tmp_path / 'file'} aside" in problem.value.hint

@@ -41,8 +41,7 @@ HOOK = {
 DOOR = {"barry_cli"} | {
     f"barry_cli.{name}"
     for name in (
-        "__main__", "policy", "policy.answer", "policy.door", "policy.json_text",
-        "policy.loading", "policy.record",
+        "__main__", "policy", "policy.answer", "policy.door", "policy.loading", "policy.record",
     )
 }  # fmt: skip
 

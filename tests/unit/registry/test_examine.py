@@ -260,3 +260,56 @@ def test_the_child_finds_its_own_barry(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout == "[]\n"
+
+
+CHANGES = [
+    ("import os; os.chdir('/tmp')", "it changes the current folder while"),
+    ("import os; os.umask(0)", "it changes the umask while"),
+    ("import sys; sys.path.append('/nowhere')", "it changes sys.path while"),
+    ("import sys; sys.meta_path.reverse()", "it changes sys.meta_path while"),
+    ("import os; os.environ['TOY'] = '1'", "it changes the environment while"),
+    ("import signal; signal.signal(15, signal.SIG_IGN)", "it changes what SIGTERM does while"),
+    ("import signal; signal.pthread_sigmask(0, [15])", "it changes which signals are blocked"),
+    ("import sys, types; sys.modules['json'] = types.ModuleType('json')", "the module json while"),
+    ("import sys, types; sys.modules['wave'] = types.ModuleType('wave')", "the module wave while"),
+    ("import sys; del sys.modules['queue']", "it changes the module queue while"),
+    (
+        "import threading, time; threading.Thread(target=time.sleep, args=(60,)).start()",
+        "it leaves a thread running",
+    ),
+    ("import _thread, time; _thread.start_new_thread(time.sleep, (60,))", "it leaves a thread"),
+]
+
+
+@pytest.mark.parametrize(("code", "part"), CHANGES)
+async def test_what_it_changes_of_the_process_is_a_problem(
+    tmp_path: Path, code: str, part: str
+) -> None:
+    found = await look(write_package(tmp_path, after=code))
+    (problem,) = found.problems
+    assert part in problem
+    assert problem.endswith("and a package only declares")
+    assert found.record is None
+
+
+async def test_everything_that_it_changes_is_named_at_once(tmp_path: Path) -> None:
+    code = "import os, signal; os.umask(0); os.chdir('/tmp'); signal.signal(2, signal.SIG_IGN)"
+    problems = (await look(write_package(tmp_path, after=code))).problems
+    assert len(problems) == 3
+
+
+async def test_evidence_that_changes_the_process_is_no_better(tmp_path: Path) -> None:
+    path = write_package(tmp_path)
+    with (package_of(path) / "checks.py").open("a") as checks:
+        checks.write("import os; os.umask(0)\n")
+    (problem,) = (await look(path)).problems
+    assert "it changes the umask" in problem
+
+
+async def test_using_the_library_changes_nothing(tmp_path: Path) -> None:
+    code = """
+import asyncio, concurrent.futures, json, logging, subprocess, wave, xml.dom.minidom
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    pool.submit(json.dumps, {}).result()
+"""
+    assert (await look(write_package(tmp_path, before=code))).problems == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,3 +130,40 @@ def test_a_package_that_the_process_itself_imported_is_that_one(
     there = import_module("loaded_seven")
     assert load_object(str(tmp_path), "loaded_seven:adapter") is there.adapter
     monkeypatch.undo()
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("import os; os.chdir('/')", "the current folder"),
+        ("import os; os.umask(0)", "the umask"),
+        ("import sys; sys.path.insert(0, '/nowhere')", "sys.path"),
+        ("import sys; sys.path = ['/nowhere']", "sys.path"),
+        ("import os; os.chdir('/'); raise ValueError", ""),
+    ],
+)
+def test_what_it_changes_of_the_process_is_put_back_and_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, what: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mask = os.umask(0o027)
+    try:
+        write(tmp_path, {"loaded_eight/__init__.py": f"adapter = 1\n{code}\n"})
+        with pytest.raises(PackageProblem) as caught:
+            load_object(str(tmp_path), "loaded_eight:adapter")
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(mask)
+    assert Path.cwd() == tmp_path
+    assert "loaded_eight" not in sys.modules
+    if what:
+        assert caught.value.problems == [
+            f"it changes {what} while it is loaded, and a package only declares"
+        ]
+
+
+def test_what_it_puts_back_itself_is_no_change(tmp_path: Path) -> None:
+    code = "import os, sys\nwas = os.getcwd()\nos.chdir('/')\nos.chdir(was)\nadapter = 1\n"
+    code += "sys.path.append('/nowhere')\nsys.path.remove('/nowhere')\nos.umask(os.umask(0))\n"
+    write(tmp_path, {"loaded_nine/__init__.py": code})
+    assert load_object(str(tmp_path), "loaded_nine:adapter") == 1

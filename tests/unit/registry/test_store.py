@@ -120,7 +120,8 @@ def test_a_file_that_may_not_be_read_is_named(as_nobody: AsNobody, open_folder: 
     forbidden, message, hint = as_nobody(work)
     assert forbidden
     assert message == f"{where.registry} can't be read: Permission denied"
-    assert ".aside" in hint
+    assert "chmod or chown" in hint
+    assert ".aside" not in hint
 
 
 def test_a_folder_that_may_not_be_written_is_named(as_nobody: AsNobody, open_folder: Path) -> None:
@@ -181,3 +182,20 @@ def test_reading_rows_needs_no_pydantic() -> None:
         check=True,
     )
     assert done.stdout.split() == ["1"]
+
+
+def test_what_stands_in_the_way_of_its_folder_is_named() -> None:
+    where = folders()
+    where.data.parent.mkdir(parents=True, exist_ok=True)
+    where.data.write_text("a file")
+    with pytest.raises(StoreProblem) as caught:
+        read_rows(where)
+    assert f"mv {where.data} {where.data}.aside" in caught.value.hint
+
+
+@pytest.mark.parametrize("id", ["\x1b[2Jtoy", "toy\n", "x" * 201])
+def test_an_id_that_could_move_a_cursor_is_damage(id: str) -> None:
+    where = place(json.dumps({"schema": 1, "adapters": [{"id": "a"}, {"id": id}]}).encode())
+    with pytest.raises(StoreProblem, match="the id of adapter number 2 is none") as caught:
+        read_rows(where)
+    assert str(caught.value).isprintable()

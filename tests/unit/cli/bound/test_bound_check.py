@@ -208,3 +208,21 @@ def test_closed_standard_input(barry: Barry, bound: Path) -> None:
         check=False,
     )
     says(Done(done.returncode, done.stdout, done.stderr), 2, "standard input is closed")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--tool", "Write", "--input", '{"path": "sub/.toyrc"}'), 1),
+        (("--tool", "Write", "--input", '{"path": "~/.toy/hooks/a"}'), 1),
+        (("--tool", "Read", "--input", '{"path": ".toyrc"}'), 0),
+        (("--tool", "Write", "--input", '{"path": "toyrc"}'), 0),
+        (("--command", "echo x > .toyrc"), 1),
+    ],
+)
+def test_what_steers_the_harness_is_never_written(
+    barry: Barry, bound: Path, words: tuple[str, ...], code: int
+) -> None:
+    done = check(barry, "--harness", "toy", *words)
+    assert done.code == code, done
+    assert ("the floor of every policy" in done.out) == (code == 1)

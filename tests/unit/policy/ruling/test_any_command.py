@@ -18,7 +18,7 @@ from barry_cli.policy.schema import parse_bound
 from tests.unit.policy.ruling.rows import rows
 
 KINDS = ("shell", "read", "write", "patch", "url")
-TOOLS = {kind: ToolRow(kind=kind, field="given") for kind in KINDS}
+TOOLS = {kind: ToolRow.model_validate({"kind": kind, "field": "given"}) for kind in KINDS}
 BOUNDS: list[dict[str, Any]] = [
     {
         "bash": {"denyPrograms": ["git:push", "gh:pr:create"]},
@@ -35,7 +35,7 @@ POLICIES = [
     for bound in BOUNDS
 ]
 
-ROWS = [
+ROWS: list[str] = [
     row["command"] for name in ("programs", "files", "network", "domains") for row in rows(name)
     if "command" in row
 ]  # fmt: skip
@@ -69,7 +69,7 @@ PIECE = st.sampled_from(ODD) | st.text(max_size=3)
 @st.composite
 def changed(draw: st.DrawFn) -> str:
     """A row with something put in, left out, repeated, or joined to another row."""
-    text = draw(st.sampled_from(ROWS))
+    text: str = draw(st.sampled_from(ROWS))
     for _ in range(draw(st.integers(0, 3))):
         start = draw(st.integers(0, len(text)))
         end = draw(st.integers(start, min(len(text), start + 8)))
