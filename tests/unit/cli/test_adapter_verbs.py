@@ -39,7 +39,8 @@ def test_somebody_is_asked_about_foreign_code(
     assert "Traceback" not in said
     assert ids(barry) == added
     if code == 2:
-        assert said.endswith("\nerror: toy is not added: you did not say yes\n")
+        assert said.endswith("error: toy is not added: you did not say yes\n")
+        assert ("[y/N] \nerror:" in said) == (answer == "\x04")  # the terminal echoes nothing here
 
 
 @pytest.mark.parametrize("more", [("--no-vet",), ()])
@@ -218,9 +219,9 @@ def test_a_path_that_is_no_text(barry: Barry, package: Path) -> None:
         says(barry.run("adapter", verb, path), 2, "not UTF-8", "rename the folder")
 
 
-@pytest.mark.parametrize("home", ["/dev/null", "~nobody-of-this-name", "/tmp/" + "x" * 300])
-def test_a_home_that_can_be_none(barry: Barry, home: str) -> None:
-    env = {"BARRY_HOME": home}
+@pytest.mark.parametrize("value", ["/dev/null", "~nobody-of-this-name", "/tmp/" + "x" * 300])
+def test_a_home_that_can_be_none(barry: Barry, value: str) -> None:
+    env = {"BARRY_HOME": value}
     for words in (("adapter", "list"), ("adapter", "add", "demo"), ("session", "list")):
         done = barry.run(*words, env=env)
         says(done, 125, "error: BARRY_HOME is ", "set BARRY_HOME to a folder that is yours")

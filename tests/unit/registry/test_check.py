@@ -569,3 +569,12 @@ def test_capabilities_built_without_being_looked_at_are_looked_at() -> None:
     told = problems(sample(capabilities=capabilities))
     assert any("capabilities.endpoint is 'sometimes'" in problem for problem in told)
     assert "capabilities.tool_denial is missing" in told
+
+
+@pytest.mark.parametrize("text", ["x" * 201, "a\x1b[2J", "a\nb", "", "x" * 1_000_000])
+def test_names_that_no_line_can_bear(text: str) -> None:
+    for field, value in (("label", text), ("vendor", text), ("native_tools", ("Read", text))):
+        problems = check_adapter(sample(**{field: value})).problems
+        said = [problem for problem in problems if problem.startswith(field)]
+        assert said, (field, problems)
+        assert all(len(problem) < 200 and problem.isprintable() for problem in said)

@@ -459,3 +459,38 @@ def test_no_terminal(ward: Ward) -> None:
 def test_an_old_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "OLDEST_PYTHON", (99, 0))
     assert machine._python().status == "broken"
+
+
+# --- as a launch sees it ---
+
+
+def test_an_unknown_build_is_a_warning_and_one_that_fails_is_broken(ward: Ward) -> None:
+    ward.add("tool")
+    ward.program("echo hello")
+    assert ward.one("version").status == "warn"
+    ward.program("echo tool 1.2.0; exit 3")
+    assert ward.one("version").status == "broken"
+    ward.program("echo warning: something is old; echo tool 1.2.0")
+    assert ward.one("version").status == "ok"
+
+
+def test_a_program_finds_the_interpreter_beside_it(ward: Ward, tmp_path: Path) -> None:
+    apart = tmp_path / "apart"
+    apart.mkdir()
+    ward.program("echo tool 1.2.0", "interpreter").rename(apart / "interpreter")
+    (apart / "tool").write_text("#!/usr/bin/env interpreter\n")
+    (apart / "tool").chmod(0o755)
+    binary = requirements().binary.model_copy(update={"paths": (str(apart / "tool"),)})
+    ward.add("tool", requirements=requirements().model_copy(update={"binary": binary}))
+    assert ward.one("version").status == "ok"
+
+
+def test_what_is_shipped_is_examined_before_it_is_added(ward: Ward) -> None:
+    ward.rows = []
+    ward.write()
+    found = ward.examine("demo")
+    assert (found[0].name, found[0].status) == ("record", "warn")
+    assert found[0].fix == "barry adapter add demo"
+    assert {"package", "platform", "program"} <= {each.name for each in found}
+    (finding,) = ward.examine("nothing")
+    assert finding.status == "broken"

@@ -272,7 +272,7 @@ CHANGES = [
     ("import signal; signal.pthread_sigmask(0, [15])", "it changes which signals are blocked"),
     ("import sys, types; sys.modules['json'] = types.ModuleType('json')", "the module json while"),
     ("import sys, types; sys.modules['wave'] = types.ModuleType('wave')", "the module wave while"),
-    ("import sys; del sys.modules['queue']", "it changes the module queue while"),
+    ("import sys; del sys.modules['decimal']", "it changes the module decimal while"),
     (
         "import threading, time; threading.Thread(target=time.sleep, args=(60,)).start()",
         "it leaves a thread running",

@@ -195,3 +195,15 @@ def test_a_distribution_without_its_code_or_its_needs_is_refused(
     assert "absent-one" in problems
     assert "no package nowhere_toy that is plain files" in problems
     assert "not 'module:attribute'" in "\n".join(find_package("bad").problems)
+
+
+@pytest.mark.parametrize(("key", "value"), [("name", "x" * 201), ("version", "1\\u001b[2J")])
+def test_a_name_that_no_line_can_bear(tmp_path: Path, key: str, value: str) -> None:
+    file = write_package(tmp_path) / "pyproject.toml"
+    lines = [
+        f'{key} = "{value}"' if line.startswith(f"{key} =") else line
+        for line in file.read_text().splitlines()
+    ]
+    file.write_text("\n".join(lines))
+    (problem,) = read_package(str(tmp_path), source="path").problems
+    assert problem.endswith(f"project.{key} must be one line of at most 200 letters")

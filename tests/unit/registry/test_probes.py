@@ -297,3 +297,22 @@ def test_a_kept_answer_costs_few_imports(tmp_path: Path, place: Folders) -> None
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True
     )
     assert said.stdout.split("\n")[:2] == ["True", ""]
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"^(\d+\.\d+)", r"^(\d+\.\d+)$", r"(?m)^(\d+\.\d+)$", r"(\d+\.\d+)$"]
+)
+def test_an_anchored_pattern_is_tried_on_each_line(
+    tmp_path: Path, place: Folders, pattern: str
+) -> None:
+    path = script(tmp_path, "echo warning: 7.7 is old; echo 1.2; echo bye")
+    assert ask(path, place, pattern).version == "1.2"
+
+
+def test_who_waits_is_told_and_who_does_not_is_not(tmp_path: Path, place: Folders) -> None:
+    told: list[str] = []
+    slow = script(tmp_path, "sleep 1.5; echo tool 1.2", "slow")
+    quick = script(tmp_path, "echo tool 1.2", "quick")
+    for path in (slow, quick, slow):  # the last answer is known by then
+        assert probe(binary(), path, ENV, folders=place, waiting=told.append).version == "1.2"
+    assert told == [f"asking {slow} for its version ..."]

@@ -7,6 +7,7 @@ from barry_cli.policy.ruling.shell.words import ARGUMENT
 
 # What a reader of its own costs, in characters read.
 _APART = 96
+_QUOTING = frozenset("'\"\\`")
 _BODIES = OPENERS - {"function", "coproc"}
 
 
@@ -202,7 +203,7 @@ class Reader(Lists):
         j = self.skip(self.i + 1)
         if key == "for" and s.startswith("(", self.i) and s.startswith("(", j):
             inner, outer = self.arithmetic(j + 1, False)
-            if outer < 0 or s[j + 1 : inner].count(";") != 2:
+            if outer < 0 or not _three(s[j + 1 : inner]):
                 raise Unreadable(UNEXPECTED)
             self.i = outer + 1
             self.blank()
@@ -379,3 +380,14 @@ class Reader(Lists):
             raise Unreadable(UNEXPECTED)
         self.forget(mark)
         self.i = at
+
+
+def _three(text: str) -> bool:
+    """It is certain that these are three expressions."""
+    if not _QUOTING.isdisjoint(text):
+        return False
+    depth = semicolons = 0
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        semicolons += c == ";" and depth == 0
+    return semicolons == 2

@@ -136,7 +136,7 @@ while a; done // case a in b c) d;; esac // case a in esac) b;; esac // a || // 
 command declare a=(b) // "a // 'a // `a // $(a // ${a // $((1) // a < // a > // a << // a 1>2>b
 a |& ! b // coproc a fi // function // a $(time (b)) // a <<2>b // for ((a;b)) do c; done // ! fi
 $(if a) // a <(b // time } // a $(b;;) // case a in b) c // declare >a b=(c) // a[b // a <<<
-[[ a ( b ]] // [[ "a"+( b ]] // coproc a b[c // coproc a=b { c; }
+[[ a ( b ]] // [[ "a"+( b ]] // coproc a b[c // coproc a=b { c; } // for ((a\\;b;c)) do d; done
 """
 
 
