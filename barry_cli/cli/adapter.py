@@ -140,10 +140,7 @@ def doctor(
     adapter_id: Annotated[str | None, typer.Argument(metavar="[ID]")] = None,
     json: Json = False,
 ) -> None:
-    """Whether adapters can run on this machine, and what to do where they can't.
-
-    Without an ID: those that are installed. What Barry ships can be looked at before it is added.
-    """
+    """Whether the installed adapters can run on this machine, and what to do where they can't."""
     no_tail(context.obj)
     from barry_cli.base.problems import AdapterNotInstalled
     from barry_cli.cli.doctor import report
@@ -191,7 +188,7 @@ def remove(
     adapter_id: Annotated[str, typer.Argument(metavar="ID")],
     json: Json = False,
 ) -> None:
-    """Forget an adapter, by its whole id or alias. Its package and its sessions stay."""
+    """Forget an adapter. Its package and its sessions stay where they are."""
     no_tail(context.obj)
     from barry_cli.cli.render.columns import printable
     from barry_cli.cli.render.output import write, write_json

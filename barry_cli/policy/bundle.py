@@ -119,6 +119,7 @@ def _source(name: str) -> _Source:
     functions = _functions(tree)
     bare = _Bare()
     bare.visit(tree)
+    _leave_out(bare.looked_up, tree)
     code = compile(ast.fix_missing_locations(tree), name, "exec", dont_inherit=True)
     machine_code = filter(None, map(_machine_code, sorted(bare.others)))
     imports = tuple(sorted(bare.ours))
@@ -153,6 +154,8 @@ class _Bare(ast.NodeTransformer):
     def __init__(self) -> None:
         self.ours: set[str] = set()
         self.others: set[str] = set()
+        self.looked_up: list[ast.Assign] = []
+        """The lines that stand for an import, each of one name."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None
@@ -195,7 +198,24 @@ class _Bare(ast.NodeTransformer):
                 is_function = name in _functions_of(module)
                 value = f"{LATER}({module!r}, {name!r})" if is_function else ""
             lines.append(f"{each.asname or name} = {value or f'{MODULES}[{module!r}].{name}'}")
-        return ast.parse("\n".join(lines)).body
+        made = [each for each in ast.parse("\n".join(lines)).body if isinstance(each, ast.Assign)]
+        self.looked_up += made
+        return list[ast.stmt](made)
+
+
+def _leave_out(lines: list[ast.Assign], tree: ast.Module) -> None:
+    """Name nothing for a name that was for annotations alone: its module need not be made.
+
+    What is passed on to other modules stands in ``__all__``.
+    """
+    nodes = list(ast.walk(tree))
+    used: set[object] = {each.value for each in nodes if isinstance(each, ast.Constant)}
+    for each in nodes:
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+            used.add(each.id)
+    for line in lines:
+        if isinstance(target := line.targets[0], ast.Name) and target.id not in used:
+            line.value = ast.Constant(None)
 
 
 def _ours(name: str) -> bool:

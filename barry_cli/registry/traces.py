@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from barry_cli.registry.load import changing, current_folder, current_umask
 
-
 _MOMENT_SECONDS = 0.3
 
 

@@ -201,9 +201,11 @@ def test_what_is_no_package_says_what_one_is(barry: Barry, what: str) -> None:
 
 def test_a_folder_that_is_gone(barry: Barry) -> None:
     gone = barry.top / "gone"
-    shell = ("-c", "import os, sys; os.mkdir(sys.argv[1]); os.chdir(sys.argv[1]);"
-             "os.rmdir(sys.argv[1]); os.execv(sys.executable,"
-             "[sys.executable, '-P', '-m', 'barry_cli', *sys.argv[2:]])", str(gone))  # fmt: skip
+    code = (
+        "import os, sys; os.mkdir(sys.argv[1]); os.chdir(sys.argv[1]); os.rmdir(sys.argv[1]); "
+        "os.execv(sys.executable, [sys.executable, '-P', '-m', 'barry_cli', *sys.argv[2:]])"
+    )
+    shell = ("-c", code, str(gone))
     for verb in ("add", "check"):
         says(barry.run("adapter", verb, ".", python=shell), 2, "the current folder, and that is")
     env = {"BARRY_HOME": "home"}

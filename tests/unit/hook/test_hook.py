@@ -190,6 +190,27 @@ def test_without_its_words_it_refuses(hooked: Hooked) -> None:
     assert "without its policy" in refused(hook.call(hook.event("ls"), command))
 
 
+def test_by_hand_it_rules_alike(hooked: Hooked) -> None:
+    hook = hooked()
+    held = hook.installed
+    barry = f"PYTHONPATH={shlex.quote(str(ROOT))} {shlex.quote(sys.executable)} -m barry_cli hook"
+    words = f"{barry} {shlex.quote(str(held.policy))} {held.fingerprint}"
+    assert "touch" in reason(hook.call(hook.event("touch x"), words).stdout)
+    assert hook.call(hook.event("ls"), words).returncode == 0
+    assert "without its policy" in refused(hook.call(hook.event("ls"), barry))
+    spoilt = f"{shlex.quote(sys.executable)} -c {shlex.quote(SPOILT_INSTALLATION)} hook"
+    done = hook.call(hook.event("ls"), f"PYTHONPATH={shlex.quote(str(ROOT))} {spoilt}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is not whole" in done.stderr
+
+
+# What can't be imported can't rule.
+SPOILT_INSTALLATION = (
+    "import sys; sys.modules['barry_cli.policy.ruling.rule'] = None; "
+    "from barry_cli.__main__ import main; main()"
+)
+
+
 def test_without_its_program_the_shell_refuses(hooked: Hooked) -> None:
     hook = hooked()
     hook.installed.entry.unlink()

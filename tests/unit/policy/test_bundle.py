@@ -47,6 +47,14 @@ ATTIC = {
     "deep/third": "NAME = 'third'\ndef named(a, /, *, more: int = 0): return a + more",
     "late": "from barry_cli.attic import later_still\ndef said(): return later_still.NAME",
     "later_still": "NAME = 'later still'",
+    "annotated": """
+        from barry_cli.attic.never_named import NAME
+        from barry_cli.attic.deep.third import NAME as PASSED_ON
+        __all__ = ("PASSED_ON",)
+        def main(arguments: NAME) -> NAME:
+            print(NAME if arguments else NAME_OF(arguments))
+        def NAME_OF(it: object) -> str: return str(it)
+        """,
     "unused": "1 / 0\ndef never(): pass\ndef neither(): pass",
     "circle": "from barry_cli.attic import ring\nNAME = 1\ndef main(arguments): print(ring.NAME)",
     "ring": "from barry_cli.attic.circle import NAME, main",

@@ -491,6 +491,6 @@ def test_what_is_shipped_is_examined_before_it_is_added(ward: Ward) -> None:
     found = ward.examine("demo")
     assert (found[0].name, found[0].status) == ("record", "warn")
     assert found[0].fix == "barry adapter add demo"
-    assert {"package", "platform", "program"} <= {each.name for each in found}
+    assert {"package", "platform", "login"} <= {each.name for each in found}
     (finding,) = ward.examine("nothing")
     assert finding.status == "broken"
