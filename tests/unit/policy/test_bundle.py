@@ -52,12 +52,11 @@ ATTIC = {
         from barry_cli.attic.deep.third import NAME as PASSED_ON
         __all__ = ("PASSED_ON",)
         def main(arguments: NAME) -> NAME:
-            print(NAME if arguments else NAME_OF(arguments))
-        def NAME_OF(it: object) -> str: return str(it)
+            print(sorted(__modules__), globals()["name".upper()], PASSED_ON)
         """,
     "unused": "1 / 0\ndef never(): pass\ndef neither(): pass",
     "circle": "from barry_cli.attic import ring\nNAME = 1\ndef main(arguments): print(ring.NAME)",
-    "ring": "from barry_cli.attic.circle import NAME, main",
+    "ring": "from barry_cli.attic.circle import NAME\n__all__ = ('NAME',)",
     "whole": "import barry_cli.attic.second",
     "extension": "def main(arguments):\n    import _json\n    print(_json.__name__)",
     "wrong": "def main(:",
@@ -121,6 +120,12 @@ def test_what_only_people_read_is_not_in_it(attic: str) -> None:
     codes = bundle(f"{attic}.second").codes
     for absent in (b"Words", b"More words", b"And more", b"Unknown", b"part", str(ROOT).encode()):
         assert absent not in codes
+
+
+def test_what_only_annotations_name_is_not_made(attic: str, tmp_path: Path) -> None:
+    done = run(entry(bundle(f"{attic}.annotated")), tmp_path)
+    assert done.stderr == ""
+    assert done.stdout == f"{[f'{attic}.annotated', f'{attic}.deep.third']} None third\n"
 
 
 def test_a_circle_ends(attic: str, tmp_path: Path) -> None:
