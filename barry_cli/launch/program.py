@@ -110,7 +110,7 @@ def find_program(
     seen = probe(binary, found.path, enough(env), seconds=PATIENT_SECONDS, folders=folders)
     if not seen.ran:
         raise HarnessCannotRun(
-            f"{found.path} can't be run: it {seen.why_not}",
+            f"{found.path} can't be run: {seen.why_not}",
             hint=f"`barry adapter doctor {adapter.id}` looks closer",
             details={"adapterId": adapter.id, "binary": found.path},
         )
@@ -122,7 +122,7 @@ def find_program(
         binary.pin,
         allow_unverified=request.allow_unverified_build,
     )
-    unknown = f"the build of {found.path} is not known: it {seen.why_not}"
+    unknown = f"the build of {found.path} is not known: {seen.why_not}"
     return Program(
         path=found.path,
         why=found.why,

@@ -21,7 +21,7 @@ from barry_cli.registry.builds import judge
 from barry_cli.registry.findings import Finding, Group
 from barry_cli.registry.login import check_login, login_present
 from barry_cli.registry.machine import look_at_machine, look_at_registry
-from barry_cli.registry.probes import PATIENT_SECONDS, Probe, Question, enough, probe_many
+from barry_cli.registry.probes import Probe, Question, enough, probe_many
 from barry_cli.registry.records import InstalledAdapter, RecordedMode, find_installed
 from barry_cli.registry.shipped import shipped_ids
 from barry_cli.registry.store import Row
@@ -65,9 +65,7 @@ async def examine(
             patients.append(patient)
     waiting = {patient.group.name: patient for patient in patients}
     questions = [patient.question for patient in patients if patient.question is not None]
-    # As patient as a launch is: what one says of a program, the other must not deny.
-    answers = probe_many(questions, seconds=PATIENT_SECONDS, folders=folders)
-    async for name, answer in answers:
+    async for name, answer in probe_many(questions, folders=folders):
         patient = waiting[name]
         for finding in (*patient.findings, *patient.versions(answer)):
             yield finding
@@ -193,7 +191,7 @@ class _Patient:
             say = self.group.warn if answer.ran else self.group.broken
             yield say(
                 "version",
-                f"{answer.path} {answer.why_not}",
+                f"{answer.path}: {answer.why_not}",
                 f"see what `{command}` says by hand, or install it anew: {install_hint(binary)}",
             )
             return

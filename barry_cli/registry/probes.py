@@ -213,7 +213,7 @@ def _answer(finished: Finished) -> str:
 def _why_not(finished: Finished, env: Mapping[str, str], seconds: float) -> str:
     code = finished.returncode
     if finished.timed_out or code is None:
-        return f"did not answer in {seconds:g} s"
+        return f"not answered in {seconds:g} s"
     if code == 0:
         said = _shown(_answer(finished), env)
         return f"gave an answer without a version: {said}" if said else "printed nothing"

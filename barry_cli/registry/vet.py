@@ -63,11 +63,11 @@ async def vet(
         waiting=waiting,
     )
     if not seen.ran:
-        verdict.problems.append(f"{found.path} can't be run: it {seen.why_not}")
+        verdict.problems.append(f"{found.path} can't be run: {seen.why_not}")
         verdict.fix = f"install it anew: {install_hint(needs.binary)}"
         return verdict
     if seen.version is None:
-        verdict.warnings.append(f"the build of {found.path} is not known: it {seen.why_not}")
+        verdict.warnings.append(f"the build of {found.path} is not known: {seen.why_not}")
         return verdict
     judged = judge(seen.version, needs.binary.pin.version, needs.binary.pin)
     if judged == "unverified":

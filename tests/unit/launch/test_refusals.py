@@ -191,7 +191,7 @@ def test_it_is_for_another_machine(barry: Barry) -> None:
 def test_it_hangs_when_asked_for_its_version(barry: Barry) -> None:
     write_harness(barry.bin / "toy", f"#!/bin/sh\necho $$ > {barry.top}/asked\nexec sleep 300\n")
     with barry.leaves_nothing():
-        says(barry.refused(*LAUNCH, "toy"), 126, "did not answer in", "barry adapter doctor toy")
+        says(barry.refused(*LAUNCH, "toy"), 126, "not answered in", "barry adapter doctor toy")
     assert not alive(int((barry.top / "asked").read_text()))
 
 

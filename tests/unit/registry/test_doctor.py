@@ -276,7 +276,7 @@ def test_a_program_that_does_not_say(ward: Ward) -> None:
     ward.add("tool")
     path = ward.program("echo no licence >&2; exit 3")
     found = ward.one("version")
-    assert found.text == f"{path} ended with exit status 3: no licence"
+    assert found.text == f"{path}: ended with exit status 3: no licence"
     assert found.fix is not None
     assert f"`{path} --version`" in found.fix
 
