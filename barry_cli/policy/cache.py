@@ -26,6 +26,8 @@ MOST_CODE = 8
 SETTLED_NS = 50_000_000
 """Files that are younger than this may change again without it being seen in their times."""
 
+HOUSE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
 PROGRAM = "barry_cli.policy.answer"
 """What the door runs; with all that it imports it goes into one file."""
 
@@ -72,9 +74,11 @@ def _states(paths: Iterable[str], began_ns: int) -> tuple[tuple[str, State | Non
     return None if any(moment >= newest for moment in times) else tuple(found.items())
 
 
-def _own_files() -> list[str]:
+def _own_files(house: str = HOUSE) -> list[str]:
     """The files of Barry's that make policies and rule by them: another Barry makes others."""
-    house = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if os.path.basename(os.path.dirname(house)) == "site-packages":
+        # What an installer put there it replaces whole.
+        return [os.path.join(house, "__init__.py")]
     return [
         os.path.join(at, name)
         for room in ("hook", "policy")

@@ -18,10 +18,10 @@ ROUNDS = 81
 BASE = "python -c pass"
 # Above what was reached by what a busy machine adds. The aims are 1.0 for hooks, 1.3 for a check.
 MOST = {
-    "hook, a pipeline": 1.4,
-    "hook, a command": 1.3,
-    "hook, a file": 1.2,
-    "bound check": 1.6,
+    "hook, a pipeline": 1.3,
+    "hook, a command": 1.25,
+    "hook, a file": 1.1,
+    "bound check": 1.5,
 }
 
 BOUND = """

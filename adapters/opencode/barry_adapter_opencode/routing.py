@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from barry_adapter_opencode.settings import for_variable, plain, variable
-
 from barry_cli.adapters import BarryError, PlanDraft
 from barry_cli.sessions import split_model
 

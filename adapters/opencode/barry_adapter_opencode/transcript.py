@@ -9,7 +9,6 @@ from typing import Any
 
 from barry_adapter_opencode.places import database
 from barry_adapter_opencode.store import conversations, entries
-
 from barry_cli.sessions import (
     Done,
     Failed,

@@ -172,6 +172,13 @@ def test_states_tell_what_a_change_would_change(tmp_path: Path) -> None:
     assert state(str(folder)) != before_it
 
 
+def test_another_barry_is_told_by_its_files(tmp_path: Path) -> None:
+    own = {os.path.relpath(path, cache.HOUSE) for path in cache._own_files()}
+    assert {"policy/merge.py", "policy/ruling/rule.py", "hook/run.py"} <= own
+    installed = tmp_path / "site-packages" / "barry_cli"
+    assert cache._own_files(str(installed)) == [str(installed / "__init__.py")]
+
+
 def test_where_nothing_can_be_kept_checks_are_answered_all_the_same(barry: Barry) -> None:
     barry.folders.cache.parent.mkdir(parents=True, exist_ok=True)
     barry.folders.cache.write_text("no folder")

@@ -9,8 +9,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from barry_adapter_codex.conversation import OPENED, discover
 from codex_samples import Record, id_of
+
+from barry_adapter_codex.conversation import OPENED, discover
 
 Find = Callable[[], Awaitable[str | None]]
 Open = Callable[..., None]

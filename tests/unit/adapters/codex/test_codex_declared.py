@@ -6,11 +6,11 @@ import re
 import tomllib
 from pathlib import Path
 
+from codex_samples import ROOT
+
 import barry_adapter_codex
 from barry_adapter_codex import BUILD, adapter
 from barry_adapter_codex.tools import NATIVE_TOOLS
-from codex_samples import ROOT
-
 from barry_cli.bags.manifest import read_bag
 from barry_cli.registry.check import check_adapter
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from barry_adapter_codex.own import own_settings
-from barry_adapter_codex.problems import LaunchRefused
 from codex_samples import Plan, setting
 
+from barry_adapter_codex.own import own_settings
+from barry_adapter_codex.problems import LaunchRefused
 from barry_cli.contract.models import Endpoint
 from barry_cli.contract.session import StdioMcpServer
 

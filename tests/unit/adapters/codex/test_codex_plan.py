@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from codex_samples import ID, Plan, Record, setting
+
 from barry_adapter_codex import adapter
 from barry_adapter_codex.problems import LaunchRefused
 from barry_adapter_codex.tools import NATIVE_TOOLS, SWITCHES, UNCONTROLLED
-from codex_samples import ID, Plan, Record, setting
-
 from barry_cli.contract.models import Endpoint
 from barry_cli.contract.session import Resume
 

@@ -6,9 +6,10 @@ import tomllib
 from typing import Any
 
 import pytest
-from barry_adapter_codex.toml import toml
 from hypothesis import given
 from hypothesis import strategies as st
+
+from barry_adapter_codex.toml import toml
 
 # All of Unicode but lone surrogates, which no text file can hold.
 TEXT = st.text(st.characters(codec="utf-8"))

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from barry_adapter_codex.transcript import Rollouts
 from codex_samples import ID, Record, id_of
 
+from barry_adapter_codex.transcript import Rollouts
 from barry_cli.contract.adapter import TranscriptSource
 from barry_cli.contract.events import Done, Init, Result, Text, ToolResult, ToolUse
 from barry_cli.contract.models import TokenUsage

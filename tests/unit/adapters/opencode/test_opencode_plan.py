@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from barry_adapter_opencode import adapter
 from barry_adapter_opencode.declared import NATIVE, NATIVE_TOOLS
 from barry_adapter_opencode.launch import plan
-
 from barry_cli.adapters import BarryError, LaunchPlan, check_adapter
 from barry_cli.sessions import (
     Endpoint,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from barry_adapter_opencode.transcript import OpencodeTranscripts
 
+from barry_adapter_opencode.transcript import OpencodeTranscripts
 from barry_cli.sessions import (
     Done,
     Failed,

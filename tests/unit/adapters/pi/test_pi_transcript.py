@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from barry_adapter_pi.transcript import PiTranscripts
 
+from barry_adapter_pi.transcript import PiTranscripts
 from barry_cli.sessions import (
     Done,
     Failed,
