@@ -46,8 +46,9 @@ def test_nothing_of_barrys_reaches_it(barry: Barry) -> None:
     child = barry.launch()
     status = Path(f"/proc/{child.pid}/status").read_text()
     (ignored,) = [line for line in status.splitlines() if line.startswith("SigIgn:")]
-    # What Python ignores itself is 0x1001000 (PIPE, XFSZ): the toy is Python, too.
-    assert int(ignored.split()[1], 16) == 0x1001000
+    # What Python ignores itself is 0x1001000 (PIPE, XFSZ): the toy is Python, too. Signals 32 and
+    # 33 are the C library's own: whoever starts the tests may have left them ignored.
+    assert int(ignored.split()[1], 16) & 0x7FFFFFFF == 0x1001000
     files = os.listdir(f"/proc/{child.pid}/fd")
     opened = {os.readlink(f"/proc/{child.pid}/fd/{each}") for each in files}
     assert not {each for each in opened if each.startswith(os.environ["BARRY_HOME"])}
