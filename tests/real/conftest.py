@@ -17,6 +17,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(item.path).parent == Path(__file__).parent:
             item.add_marker(pytest.mark.real)
+            item.add_marker(pytest.mark.timeout(300))  # a busy machine starts them slowly
 
 
 @pytest.fixture
