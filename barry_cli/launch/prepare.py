@@ -183,7 +183,13 @@ async def prepare(
             warnings=tuple(redact(text, hidden) for text in said),
             notes=tuple(
                 note
-                for note in (chosen.why, moved, *held.notes, _together(config, denied, chosen.mode))
+                for note in (
+                    _meant(request.adapter, adapter),
+                    chosen.why,
+                    moved,
+                    *held.notes,
+                    _together(config, denied, chosen.mode),
+                )
                 if note
             ),
             conversation=plan.harness_session_id
@@ -194,6 +200,13 @@ async def prepare(
     except BaseException:
         discard(plan)
         raise
+
+
+def _meant(asked: str, adapter: Adapter) -> str | None:
+    """Which adapter the beginning of an id was taken for."""
+    if asked in (adapter.id, *adapter.aliases):
+        return None
+    return f"{asked} was taken for {adapter.id}"
 
 
 def _together(config: SessionConfig, denied: tuple[str, ...], mode: LaunchMode) -> str | None:

@@ -46,6 +46,7 @@ def test_an_alias_and_a_prefix_mean_the_adapter(barry: Barry) -> None:
     for name in ("oldtoy", "to"):
         plan = barry.run("session", "launch", name, "--dry-run", "--json").json["plan"]
         assert plan["adapter"] == "toy"
+        assert ("to was taken for toy" in plan["notes"]) == (name == "to")
 
 
 def test_what_a_package_says_moves_no_cursor(barry: Barry) -> None:
