@@ -99,7 +99,7 @@ def show(
     from barry_cli.base.waiting import result_of
     from barry_cli.cli.render import adapters as render
     from barry_cli.cli.render.output import write, write_json
-    from barry_cli.launch.models import other_program
+    from barry_cli.groundwork.models import other_program
     from barry_cli.registry.adapters import Adapters
 
     registry = Adapters()
@@ -172,7 +172,7 @@ def models(
 
     from barry_cli.cli.render.columns import printable
     from barry_cli.cli.render.output import write, write_json
-    from barry_cli.launch.models import usable_models
+    from barry_cli.groundwork.models import usable_models
     from barry_cli.registry.adapters import Adapters
 
     names = asyncio.run(usable_models(adapter_id, Adapters(), os.environ))

@@ -72,7 +72,7 @@ def check(
         raise typer.Exit(_stream(ruled))
     asked = one(tail, command, tool, input)
     ruled = Rulings.for_folder(cwd, bound or [], trait or [], harness)
-    verdict = ruled.rule(asked)
+    verdict = ruled.answer(asked)
     from barry_cli.cli.render.output import write
     from barry_cli.policy.ruling import told
 
@@ -253,7 +253,7 @@ def _stream(ruled: Rulings) -> int:
     """Answer standard input line by line; gives the exit code."""
     import sys
 
-    from barry_cli.base.problems import UsageProblem
+    from barry_cli.base.problems import BarryError, UsageProblem
     from barry_cli.cli.bound_calls import Unreadable, asked_lines
     from barry_cli.cli.render import verdicts
     from barry_cli.cli.render.output import write
@@ -266,7 +266,12 @@ def _stream(ruled: Rulings) -> int:
             unread = True
             write(verdicts.unreadable_line(number, str(asked)))
             continue
-        verdict = ruled.rule(asked)
+        try:
+            verdict = ruled.answer(asked)
+        except BarryError as problem:  # the other lines are answered all the same
+            unread = True
+            write(verdicts.unreadable_line(number, str(problem), asked.id))
+            continue
         denied = denied or not verdict.allowed
         write(verdicts.line(number, asked.id, verdict))
     return 2 if unread else 1 if denied else 0

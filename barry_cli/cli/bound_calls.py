@@ -9,6 +9,7 @@ from typing import Any
 
 from barry_cli.base.problems import UsageProblem
 from barry_cli.policy.ruling.argv import command_line, is_whole_line
+from barry_cli.policy.sentences import hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def _input(text: str | None) -> dict[str, Any]:
             hint='give it as JSON: --input \'{"command": "ls"}\'',
         )
     try:
-        value = json.loads(text)
+        value = _value(text)
     except (ValueError, RecursionError) as error:
         raise UsageProblem(
             f"--input is not JSON: {error}", hint="quote it for your shell"
@@ -68,6 +69,19 @@ def _input(text: str | None) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UsageProblem("--input is not a JSON object", hint='write it like {"command": "ls"}')
     return value
+
+
+def _value(text: str) -> Any:
+    """The value of a JSON text that has one meaning only. Raises ValueError, RecursionError."""
+    return json.loads(text, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    for key, _ in pairs if len(found) < len(pairs) else ():
+        if sum(name == key for name, _ in pairs) > 1:
+            raise ValueError(f"the key {key!r} stands twice")
+    return found
 
 
 def asked_lines(
@@ -93,7 +107,7 @@ def _asked(text: str, plain: bool) -> Asked:
     if plain and text.lstrip()[0] not in '{"':
         return Asked(command=text)
     try:
-        value = json.loads(text)
+        value = _value(text)
     except (ValueError, RecursionError) as error:
         if plain:  # a group of the shell's, or a program that is quoted
             return Asked(command=text)
@@ -108,7 +122,13 @@ def _asked(text: str, plain: bool) -> Asked:
 _TEXTS = ("command", "tool", "harness", "cwd")
 
 
+_KEYS = (*_TEXTS, "argv", "input", "id")
+
+
 def _of_object(value: dict[str, Any]) -> Asked:
+    for name in value:
+        if name not in _KEYS:
+            raise Unreadable(f"{name} is not a known key{hint(name, list(_KEYS))}")
     for name in _TEXTS:
         if value.get(name) is not None and not isinstance(value[name], str):
             raise Unreadable(f"{name} isn't a text")

@@ -48,8 +48,8 @@ class Explained:
 
 
 def explained(rulings: Rulings, asked: Asked) -> Explained:
-    """Rule on a call, and look into it."""
-    verdict = rulings.rule(asked)
+    """Rule on a call, and look into it. Raises ToolUnknown."""
+    verdict = rulings.answer(asked)
     effective = rulings.effective
     said = effective.said_by(verdict.field, verdict.rule) if verdict.field else []
     line = rulings.command_of(asked)

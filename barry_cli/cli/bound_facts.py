@@ -69,7 +69,7 @@ def named(folders: Folders, rows: Sequence[Row]) -> list[Listed]:
 
 def folder(cwd: str | None) -> str:
     """The folder that is asked about, absolute. Raises UsageProblem for one that isn't there."""
-    from barry_cli.launch.conversation import absolute
+    from barry_cli.groundwork.conversation import absolute
 
     place = absolute(cwd or ".", "--cwd")
     if not os.path.isdir(place):

@@ -7,15 +7,19 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from barry_cli.base.ids import nearest
 from barry_cli.base.paths import Folders, folders
 from barry_cli.base.problems import Refused
 from barry_cli.cli.bound_calls import Asked
 from barry_cli.cli.bound_facts import applying, folder
 from barry_cli.policy.compile import compile_policy, floor_patterns
 from barry_cli.policy.lookup import Effective
-from barry_cli.policy.named import bag_settings, bag_table
+from barry_cli.policy.named import OURS, bag_settings, bag_table
+from barry_cli.policy.ruling.command import is_restricted
 from barry_cli.policy.ruling.policy import Policy
 from barry_cli.policy.ruling.rule import rule, rule_command
+from barry_cli.policy.ruling.tool_names import identities
+from barry_cli.policy.ruling.tools import row_of
 from barry_cli.policy.ruling.verdict import Verdict
 from barry_cli.registry.rows import present_row
 from barry_cli.registry.store import Row, read_rows
@@ -25,6 +29,12 @@ class NoBound(Refused):
     """Nothing restricts what is asked about, so there is nothing to rule by."""
 
     code = "no-bound"
+
+
+class ToolUnknown(Refused):
+    """Nothing says what calls of this tool do, and what applies depends on it."""
+
+    code = "tool-unknown"
 
 
 class Rulings:
@@ -81,6 +91,42 @@ class Rulings:
             for harness in self._harnesses_of(asked)
         ]
         return next((each for each in verdicts if not each.allowed), verdicts[0])
+
+    def answer(self, asked: Asked) -> Verdict:
+        """The ruling on one thing, where it can be told. Raises ToolUnknown.
+
+        A tool that no tool table lists is ruled by its name. Where that allows it, and command
+        lines, files or hosts are restricted, nobody knows whether a call of it comes under a rule.
+        """
+        verdict = self.rule(asked)
+        if asked.tool is None or not verdict.allowed:
+            return verdict
+        for harness in self._harnesses_of(asked):
+            policy = self._policy(harness)
+            if is_restricted(policy) and not _is_known(policy, asked.tool):
+                raise self._unknown(asked.tool, harness)
+        return verdict
+
+    def _unknown(self, tool: str, harness: str | None) -> ToolUnknown:
+        rows = [present_row(self._rows, harness)] if harness is not None else list(self._rows)
+        listed = sorted({name for row in rows for name in bag_table(row, "tools")})
+        spelt = {name.casefold(): name for name in listed}
+        close = nearest(tool.casefold(), spelt)
+        has = {str(name).casefold() for row in rows for name in row.get("nativeTools") or ()}
+        whose = harness or "no installed harness"
+        if tool.casefold() in has:
+            what = f"the tool table of {whose} says nothing of its tool {tool}"
+        elif harness is not None:
+            what = f"{harness} has no tool {tool}"
+        else:
+            what = f"{whose} has a tool {tool}"
+        hint = f"did you mean {spelt[close]}?" if close else f"known: {', '.join(listed) or 'none'}"
+        return ToolUnknown(
+            f"{what}: what its calls do isn't known, and what applies restricts that, so it can't "
+            "be ruled on",
+            hint=f"{hint} To deny it whatever it does, name it in deniedTools",
+            details={"tool": tool, "harness": harness, "known": listed},
+        )
 
     def keep(self, cwd: str | None) -> None:
         """Keep the policy for the next check that asks for the same. ``cwd``: as it was typed."""
@@ -155,6 +201,18 @@ class Rulings:
                 self._applying(harness), self._home, self._rows, self.cwd, harness
             )
         return self._policies[harness]
+
+
+def _is_known(policy: Policy, tool: str) -> bool:
+    """A tool table lists it, or it is one of those whose name says what it does."""
+    if row_of(policy, tool) is not None:
+        return True
+    from barry_cli.policy.network_tools import NETWORK_TOOL_ACTIONS
+
+    known = {name.casefold() for name in NETWORK_TOOL_ACTIONS}
+    return any(
+        namespace == OURS or name in known for namespace, name in identities(tool, policy.harness)
+    )
 
 
 def _fits(row: Mapping[str, Any], given: Mapping[str, Any]) -> bool:

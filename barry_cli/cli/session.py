@@ -8,7 +8,7 @@ import typer
 
 from barry_cli.cli.arguments import Tail, no_tail, options, requirements
 from barry_cli.contract.levels import MODE_IDS, ModeId
-from barry_cli.launch.request import LaunchRequest
+from barry_cli.groundwork.request import LaunchRequest
 
 app = typer.Typer(
     help="Start harnesses, see what runs, go on, stop.",
@@ -237,7 +237,7 @@ def list_(context: typer.Context, json: Json = False) -> None:
     from barry_cli.base.paths import folders
     from barry_cli.cli.render import session_rows as rows
     from barry_cli.cli.render.output import write, write_json
-    from barry_cli.launch.living import all_sessions
+    from barry_cli.groundwork.living import all_sessions
 
     found = all_sessions(folders())
     if json:
@@ -257,7 +257,7 @@ def show(
     from barry_cli.base.paths import folders
     from barry_cli.cli.render import session_rows as rows
     from barry_cli.cli.render.output import write, write_json
-    from barry_cli.launch.living import one_session
+    from barry_cli.groundwork.living import one_session
 
     found = one_session(folders(), session)
     if json:
@@ -276,7 +276,7 @@ def stop(
     no_tail(context.obj)
     from barry_cli.base.paths import folders
     from barry_cli.cli.render.output import write, write_json
-    from barry_cli.launch.living import stop_session
+    from barry_cli.groundwork.living import stop_session
 
     stopped = stop_session(folders(), session)
     if stopped.not_recorded is not None:

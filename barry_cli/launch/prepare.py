@@ -22,16 +22,16 @@ from barry_cli.contract.levels import ModeId
 from barry_cli.contract.native import configure_harness_session
 from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig
-from barry_cli.launch import environment
-from barry_cli.launch.asked import as_before, check_platform, check_text, made_whole, unfit
-from barry_cli.launch.bounds import NOTHING_HELD, Held, applying, hold, restricts
-from barry_cli.launch.conversation import find_conversation, place, recorded
+from barry_cli.groundwork import environment
+from barry_cli.groundwork.asked import as_before, check_platform, check_text, made_whole, unfit
+from barry_cli.groundwork.bounds import NOTHING_HELD, Held, applying, hold, restricts
+from barry_cli.groundwork.conversation import find_conversation, place, recorded
+from barry_cli.groundwork.program import find_program, what_passes, whole_path
+from barry_cli.groundwork.request import LaunchRequest
+from barry_cli.groundwork.routing import route
+from barry_cli.groundwork.surroundings import as_found
+from barry_cli.groundwork.writers import other_writers
 from barry_cli.launch.modes import choose_mode
-from barry_cli.launch.program import find_program, what_passes, whole_path
-from barry_cli.launch.request import LaunchRequest
-from barry_cli.launch.routing import route
-from barry_cli.launch.surroundings import as_found
-from barry_cli.launch.writers import other_writers
 from barry_cli.turns.store.sessions import SessionRow, Sessions
 
 if TYPE_CHECKING:

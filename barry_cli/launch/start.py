@@ -20,8 +20,8 @@ from barry_cli.base.problems import (
 )
 from barry_cli.contract.data import snapshot
 from barry_cli.contract.talk import Reporter
+from barry_cli.groundwork.surroundings import as_found
 from barry_cli.launch.prepare import Prepared
-from barry_cli.launch.surroundings import as_found
 from barry_cli.turns.store.sessions import SessionRow, Sessions, now
 
 if TYPE_CHECKING:

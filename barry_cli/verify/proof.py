@@ -19,7 +19,7 @@ from barry_cli.contract.native import configure_harness_session
 from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.proof import NotShown
 from barry_cli.contract.session import SessionConfig
-from barry_cli.launch import environment
+from barry_cli.groundwork import environment
 from barry_cli.launch.prepare import discard, make_plan
 from barry_cli.verify.models import ModelServer, Script
 from barry_cli.verify.terminal import ScreenTerminal

@@ -13,7 +13,7 @@ from harness import Job, Lab, tree
 from barry_cli.contract.models import Endpoint
 from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig, StdioMcpServer
-from barry_cli.launch import environment
+from barry_cli.groundwork import environment
 from barry_cli.launch.prepare import make_plan
 from barry_cli.verify.models import ModelServer, Script
 from barry_cli.verify.proof import without

@@ -19,7 +19,7 @@ from barry_cli.base.problems import BarryError
 from barry_cli.contract.models import Endpoint
 from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig, StdioMcpServer
-from barry_cli.launch.environment import apply
+from barry_cli.groundwork.environment import apply
 from barry_cli.verify.models import ModelServer
 from barry_cli.verify.proof import without
 

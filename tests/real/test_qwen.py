@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from barry_cli.contract.models import Endpoint
 from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig, StdioMcpServer
-from barry_cli.launch.environment import apply
+from barry_cli.groundwork.environment import apply
 from barry_cli.verify.models import Api, ModelServer
 from barry_cli.verify.proof import without
 

@@ -21,7 +21,7 @@ from barry_cli.base import settings
 from barry_cli.base.paths import Folders
 from barry_cli.cli.app import whole
 from barry_cli.cli.pages.tree import Verb, tree
-from barry_cli.launch import environment
+from barry_cli.groundwork import environment
 from tests.unit.documents import (
     ADAPTERS,
     BOUNDS,

@@ -7,7 +7,7 @@ from typing import Any
 
 from barry_cli.cli.render.columns import columns, facts
 from barry_cli.cli.render.output import ago
-from barry_cli.launch.living import Living
+from barry_cli.groundwork.living import Living
 
 
 def _session(found: Living) -> dict[str, Any]:

@@ -19,10 +19,10 @@ def line(number: int, id: Any, verdict: Verdict) -> str:
     return _line({"line": number, "id": id, "error": None, **facts(verdict)})
 
 
-def unreadable_line(number: int, why: str) -> str:
-    """The answer to a line that asks nothing: it is not allowed."""
+def unreadable_line(number: int, why: str, id: Any = None) -> str:
+    """The answer to a line that asks nothing, or nothing that can be told: it is not allowed."""
     verdict = Verdict(UNDECIDABLE, human=why, agent=why)
-    return _line({"line": number, "id": None, "error": why, **facts(verdict)})
+    return _line({"line": number, "id": id, "error": why, **facts(verdict)})
 
 
 def _line(document: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ def small_disk(barry: Barry) -> Iterator[Path]:
     place = barry.folders.state
     place.mkdir(parents=True)
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=128k,mode=700", "tmpfs", str(place)],
+        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", str(place)],
         capture_output=True,
         check=False,
     )

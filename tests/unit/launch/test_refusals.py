@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from barry_cli.base.problems import UsageProblem
-from barry_cli.launch.asked import check_text
-from barry_cli.launch.request import LaunchRequest
+from barry_cli.groundwork.asked import check_text
+from barry_cli.groundwork.request import LaunchRequest
 from tests.toy import Barry, alive, eventually, identity_of, read, says, write_harness, written
 
 LAUNCH = ("session", "launch")
@@ -389,7 +389,7 @@ def test_the_disk_is_full(barry: Barry, small_disk: Path, spec: dict[str, Any]) 
         return
     barry.install(**spec)
     # Enough for the folder of a plan, not for a database.
-    (small_disk / "filling").write_bytes(bytes(96 << 10))
+    (small_disk / "filling").write_bytes(bytes(992 << 10))
     says(barry.refused(*LAUNCH, "toy"), 125, "barry.db", "free some disk space")
     assert not barry.note.exists()
     assert barry.litter() == []

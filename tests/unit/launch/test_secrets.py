@@ -88,10 +88,9 @@ def test_a_crash_log_has_none(barry: Barry) -> None:
 
 
 def test_a_crash_whose_log_can_not_be_written(barry: Barry) -> None:
-    code = (
-        "import sys; from barry_cli.cli import app, session\nimport barry_cli.launch.living as l\n"
-    )
-    code += "l.all_sessions = None\nsys.exit(app.run(sys.argv[1:]))"
+    code = "import sys; from barry_cli.cli import app, session\n"
+    code += "import barry_cli.groundwork.living as l\nl.all_sessions = None\n"
+    code += "sys.exit(app.run(sys.argv[1:]))"
     (Path(barry.env["BARRY_HOME"]) / "state").write_text("a file stands there")
     done = barry.run("session", "list", python=("-c", code))
     says(done, 125, "TypeError", "its log could not be written")

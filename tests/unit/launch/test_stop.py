@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from barry_cli.launch import living
+from barry_cli.groundwork import living
 from barry_cli.turns.store.sessions import SessionRow, now
 from tests.toy import Barry, alive, eventually, identity_of, says
 

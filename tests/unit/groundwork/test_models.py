@@ -7,7 +7,7 @@ import os
 import pytest
 
 from barry_cli.base.problems import Refused
-from barry_cli.launch import models
+from barry_cli.groundwork import models
 from barry_cli.registry.adapters import Adapters
 from tests.toy import Barry, says
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from barry_cli.base.problems import ConversationLost, Refused, SessionNotFound, UsageProblem
 from barry_cli.contract.adapter import Adapter
 from barry_cli.contract.session import Resume
-from barry_cli.launch.request import LaunchRequest
-from barry_cli.launch.surroundings import as_found
+from barry_cli.groundwork.request import LaunchRequest
+from barry_cli.groundwork.surroundings import as_found
 from barry_cli.turns.store.sessions import SessionRow, Sessions
 
 

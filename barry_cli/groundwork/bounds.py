@@ -15,7 +15,7 @@ from barry_cli.base.problems import Refused
 from barry_cli.base.settings import read_settings
 from barry_cli.contract.adapter import Adapter
 from barry_cli.contract.levels import ModeId
-from barry_cli.launch.request import LaunchRequest
+from barry_cli.groundwork.request import LaunchRequest
 from barry_cli.policy.places import is_there, project_files
 
 if TYPE_CHECKING:

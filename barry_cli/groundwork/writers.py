@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from barry_cli.contract.adapter import Adapter
 from barry_cli.contract.session import Resume
-from barry_cli.launch.living import lives
-from barry_cli.launch.surroundings import as_found
+from barry_cli.groundwork.living import lives
+from barry_cli.groundwork.surroundings import as_found
 from barry_cli.turns.store.sessions import SessionRow, Sessions
 
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from barry_cli.base.ids import nearest
 from barry_cli.base.problems import Refused, UsageProblem
 from barry_cli.contract.adapter import Adapter
-from barry_cli.launch.conversation import absolute
-from barry_cli.launch.request import LaunchRequest
+from barry_cli.groundwork.conversation import absolute
+from barry_cli.groundwork.request import LaunchRequest
 from barry_cli.turns.store.sessions import SessionRow
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from barry_cli.base.problems import Refused, UsageProblem
 from barry_cli.contract.adapter import Adapter
 from barry_cli.contract.models import Endpoint, split_model
-from barry_cli.launch.surroundings import as_found
+from barry_cli.groundwork.surroundings import as_found
 
 if TYPE_CHECKING:
     from barry_cli.registry.adapters import Adapters

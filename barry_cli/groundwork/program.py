@@ -12,8 +12,8 @@ from barry_cli.base.paths import Folders
 from barry_cli.base.problems import HarnessCannotRun, HarnessNotFound, UsageProblem
 from barry_cli.base.settings import read_settings
 from barry_cli.contract.adapter import Adapter, LaunchMode
-from barry_cli.launch import environment
-from barry_cli.launch.request import LaunchRequest
+from barry_cli.groundwork import environment
+from barry_cli.groundwork.request import LaunchRequest
 
 if TYPE_CHECKING:
     from barry_cli.registry.adapters import Adapters

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from barry_cli.base.problems import BarryError, Refused
-from barry_cli.launch.surroundings import as_found
+from barry_cli.groundwork.surroundings import as_found
 
 if TYPE_CHECKING:
     from barry_cli.contract.adapter import Adapter
@@ -54,7 +54,7 @@ async def _told_by_the_harness(
     import asyncio
 
     from barry_cli.base.secrets import looks_secret, redact
-    from barry_cli.launch.environment import cut
+    from barry_cli.groundwork.environment import cut
 
     env = cut(base_env, also=adapter.requirements.environment).values
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from barry_cli.launch.surroundings import as_found
+from barry_cli.groundwork.surroundings import as_found
 from tests.toy import Barry, eventually
 
 

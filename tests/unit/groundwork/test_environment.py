@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barry_cli.launch.environment import ALWAYS, apply, cut
+from barry_cli.groundwork.environment import ALWAYS, apply, cut
 from tests.toy import Barry
 
 # As of somebody who works in a session of one harness, with keys for others.

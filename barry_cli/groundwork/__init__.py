@@ -1,0 +1,1 @@
+"""What every start of a harness rests on, whoever drives it: program, environment, bound."""
