@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH PYTHONHOME
 
 .NOTPARALLEL:
-.PHONY: demo install dev harnesses check unit real test test-full fuzz bench clean
+.PHONY: demo install dev harnesses check unit real test test-full fuzz record bench clean
 
 demo: install  ## a first look: a session with the harness that Barry brings along
 	@$(TRY) adapter add demo --json >/dev/null
@@ -39,16 +39,19 @@ unit: dev
 	$(BIN)/pytest tests/unit -n $(JOBS) -m "not long"
 
 real: dev harnesses
-	$(BIN)/pytest tests/real -m "not long"
+	$(BIN)/pytest tests/real -n $(JOBS) --dist loadfile -m "not long"
 
 test: check unit real  ## what every change must pass
 
 test-full: check harnesses  ## the same with the whole matrices and counts
 	$(BIN)/pytest tests/unit -n $(JOBS)
-	$(BIN)/pytest tests/real
+	$(BIN)/pytest tests/real -n $(JOBS) --dist loadfile
 
 fuzz: dev  ## looks for a text that the reader misreads, for ten minutes
 	$(BIN)/python -m tests.shell.fuzz $(or $(FUZZ_SECONDS),600)
+
+record: dev harnesses  ## the harnesses' streams anew, from their programs: RECORD="claude --accept"
+	$(BIN)/python -m tests.record $(RECORD)
 
 bench: dev  ## figures, as ratios to a bare start of Python
 	$(BIN)/pytest tests/bench -s

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from barry_cli.base.ids import new_id
 from barry_cli.base.paths import Folders
-from barry_cli.base.problems import BarryError, GuaranteeNotMet, Refused, UsageProblem
-from barry_cli.base.secrets import looks_secret, redact
+from barry_cli.base.problems import BarryError, Refused
+from barry_cli.base.secrets import redact
 from barry_cli.contract.adapter import Adapter, LaunchMode
 from barry_cli.contract.draft import made
-from barry_cli.contract.guarantees import Guarantees, changed, raised, satisfies
+from barry_cli.contract.guarantees import changed, raised
 from barry_cli.contract.levels import ModeId
 from barry_cli.contract.native import configure_harness_session
 from barry_cli.contract.plan import LaunchPlan
@@ -27,6 +27,13 @@ from barry_cli.groundwork.asked import as_before, check_platform, check_text, ma
 from barry_cli.groundwork.bounds import NOTHING_HELD, Held, applying, hold, restricts
 from barry_cli.groundwork.conversation import find_conversation, place, recorded
 from barry_cli.groundwork.program import find_program, what_passes, whole_path
+from barry_cli.groundwork.promise import (
+    hidden_values,
+    lowered_as_text,
+    meant,
+    refuse_less,
+    together,
+)
 from barry_cli.groundwork.request import LaunchRequest
 from barry_cli.groundwork.routing import route
 from barry_cli.groundwork.surroundings import as_found
@@ -153,18 +160,18 @@ async def prepare(
     plan = await make_plan(adapter, chosen.mode, config)
     try:
         _check_denials(adapter, denied, plan)
-        _require(request, plan.guarantees, plan.lowered, program.unverified)
+        refuse_less(request, plan.guarantees, plan.lowered, program.unverified)
         start_in = plan.cwd or cwd
         env = environment.apply({**program.env, "PWD": start_in}, plan.env)
         own = plan.command == adapter.requirements.binary.command
         named = own or chosen.mode.build == "bundled"
-        hidden = _secrets(plan, env)
+        hidden = hidden_values(env, plan.secrets)
         said = (
             *warnings,
             *held.warnings,
             *program.warnings,
             *plan.warnings,
-            *_lowered_as_text(plan),
+            *lowered_as_text(plan.guarantees, plan.lowered),
         )
         return Prepared(
             session_id=config.session_id,
@@ -184,11 +191,11 @@ async def prepare(
             notes=tuple(
                 note
                 for note in (
-                    _meant(request.adapter, adapter),
+                    meant(request.adapter, adapter),
                     chosen.why,
                     moved,
                     *held.notes,
-                    _together(config, denied, chosen.mode),
+                    together(config, denied, chosen.mode),
                 )
                 if note
             ),
@@ -200,28 +207,6 @@ async def prepare(
     except BaseException:
         discard(plan)
         raise
-
-
-def _meant(asked: str, adapter: Adapter) -> str | None:
-    """Which adapter the beginning of an id was taken for."""
-    if asked in (adapter.id, *adapter.aliases):
-        return None
-    return f"{asked} was taken for {adapter.id}"
-
-
-def _together(config: SessionConfig, denied: tuple[str, ...], mode: LaunchMode) -> str | None:
-    """What goes off beside what was denied, because the harness keeps it in one group with that."""
-    grouped = {
-        tool for group in (mode.native.inseparable if mode.native else None) or () for tool in group
-    }
-    off = [tool for tool in config.denied_tools or () if tool in grouped and tool not in denied]
-    if not (denied and off):
-        return None
-    return f"{', '.join(off)} can only be switched off together with what is denied: off, too"
-
-
-def _secrets(plan: LaunchPlan, env: Mapping[str, str]) -> list[str]:
-    return [*plan.secrets, *(value for name, value in env.items() if looks_secret(name))]
 
 
 async def make_plan(adapter: Adapter, mode: LaunchMode, config: SessionConfig) -> LaunchPlan:
@@ -290,43 +275,10 @@ def _unfit_to_start(plan: LaunchPlan, config: SessionConfig) -> str | None:
     return None
 
 
-def _lowered_as_text(plan: LaunchPlan) -> list[str]:
-    return [
-        f"{name} is only {getattr(plan.guarantees, name)} in this launch: {because}"
-        for name, because in plan.lowered.items()
-    ]
-
-
 def _check_denials(adapter: Adapter, denied: tuple[str, ...], plan: LaunchPlan) -> None:
     """A launch that was asked to deny tools and can't says so in its promise."""
     if denied and adapter.capabilities.tool_denial == "none" and plan.guarantees.gating != "none":
         raise Refused(
             f"the plan of adapter {adapter.id} promises to deny tools that its harness can't deny",
             hint="this is a fault of the adapter; an update may mend it",
-        )
-
-
-def _require(
-    request: LaunchRequest, have: Guarantees, because: Mapping[str, str], unverified: bool
-) -> None:
-    """Refuse what was required and isn't there; an unverified promise counts as none."""
-    if not request.require:
-        return
-    try:
-        missing = satisfies(have, request.require)
-    except ValueError as error:
-        raise UsageProblem(f"--require: {error}", hint="write --require gating=static") from error
-    for name, got in missing.items():
-        reason = because.get(name)
-        raise GuaranteeNotMet(
-            f"this launch has {name} {got}, and {request.require[name]} is required"
-            + (f": {reason}" if reason else ""),
-            hint="another mode or harness may have it; `barry adapter show` compares them",
-            details={"guarantee": name, "required": request.require[name], "has": got},
-        )
-    if unverified and not request.allow_unverified_build:
-        raise GuaranteeNotMet(
-            "a guarantee is required, and on this build or platform none was shown to hold",
-            hint="install the verified build, or pass --allow-unverified-build to take it as it is",
-            details={"required": dict(request.require)},
         )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from harness import FIGURES, ROOT, Lab
+from harness import FIGURES, ROOT, Figures, Lab
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -46,6 +48,16 @@ def lab(home: Path) -> Iterator[Callable[[str], Lab]]:
         shutil.rmtree(top, ignore_errors=True)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """What a worker saw counts for the whole run."""
+    for name, seen in getattr(node, "workeroutput", {}).get("figures", {}).items():
+        figures = FIGURES.setdefault(name, Figures(seen["version"], seen["pinned"]))
+        figures.requests += seen["requests"]
+        if seen["version"] != seen["pinned"]:
+            figures.version = seen["version"]
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not FIGURES:
         return
@@ -63,6 +75,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Another version than the pin, or no request at all, is a failed run."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["figures"] = {
+            name: dataclasses.asdict(figures) for name, figures in FIGURES.items()
+        }
+        return
     if _wrong() and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
