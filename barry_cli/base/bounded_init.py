@@ -190,10 +190,16 @@ def main() -> None:
         signal.signal(number, lambda number, frame: None)
 
     child, failure = _start(argv, env, cwd, control)
-    for stream in (1, 2):  # The pipes must close when the run's own processes have gone.
-        os.dup2(0, stream)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):  # The pipes must close when the run's own processes have gone.
+        os.dup2(nothing, stream)
     if failure:
         os.write(control, failure)
+        return
+    try:
+        os.write(control, b"running %d\n" % child)
+    except OSError:
+        _end_tree(child, None)  # Nobody is there to hold it.
         return
     status: int | None = None
     while True:

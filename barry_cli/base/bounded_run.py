@@ -73,7 +73,7 @@ class _Run:
         self._kept: dict[int, bytearray] = {}
         self._deadline = time.monotonic() + timeout
         self.timed_out = self.truncated = self.over = False
-        self._control, self._helper = _start_helper(argv, env, cwd, pass_fds)
+        self._control, self._helper = start_helper(argv, env, cwd, pass_fds)
         try:
             assert self._helper.stdout is not None
             assert self._helper.stderr is not None
@@ -143,7 +143,7 @@ class _Run:
             raise OSError(int(number), os.strerror(int(number)), name)
         if "ended" not in report:
             # The helper is dead, so what it would have ended is ours: as much as is known of it.
-            _end_group(report.get("group"))
+            end_group(report.get("group"))
             if not self.timed_out:
                 raise OSError(f"{self._argv[0]} could not be watched: its helper process ended")
         code = None if self.timed_out else int(report["ended"])
@@ -151,10 +151,7 @@ class _Run:
         return Finished(code, out, err, self.timed_out, self.truncated)
 
     def gone(self) -> bool:
-        if self._helper.poll() is None:
-            return False
-        _helpers.discard(self._helper.pid)
-        return True
+        return helper_gone(self._helper)
 
     def kill(self) -> None:
         self._helper.kill()
@@ -168,7 +165,16 @@ class _Run:
                 stream.close()
 
 
-def _end_group(leader: str | None) -> None:
+def helper_gone(helper: subprocess.Popen[bytes]) -> bool:
+    """Whether a helper has ended; it is collected then."""
+    if helper.poll() is None:
+        return False
+    _helpers.discard(helper.pid)
+    return True
+
+
+def end_group(leader: str | None) -> None:
+    """KILL a run's process group: what is left to do once its helper is dead."""
     import signal
 
     if leader is not None:
@@ -194,12 +200,19 @@ def _encode(
     return b"\0".join(parts)
 
 
-def _start_helper(
+def start_helper(
     argv: Sequence[str],
     env: Mapping[str, str],
     cwd: str | os.PathLike[str] | None,
-    pass_fds: Sequence[int],
+    pass_fds: Sequence[int] = (),
+    *,
+    open_input: bool = False,
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    """The helper of one run, and the socket on which it reports what became of the program.
+
+    It writes ``group PID``, then ``running PID`` or ``failed ERRNO program|directory``, and at last
+    ``ended CODE``. Closing the socket, or its sending side, ends the run's whole tree.
+    """
     import socket
     import subprocess
 
@@ -209,7 +222,7 @@ def _start_helper(
         with theirs, _lock:
             helper = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(_HELPER), str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if open_input else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 pass_fds=(theirs.fileno(), *pass_fds),

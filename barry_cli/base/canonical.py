@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from json.encoder import encode_basestring
 from typing import Any
 
 from barry_cli.base.problems import Refused
@@ -91,7 +92,7 @@ def _write(value: object, path: str, put: Any, above: list[int]) -> None:
         put(_integer(value, path))
     elif kind is float:
         put(_number(value, path))
-    elif isinstance(value, list | tuple | Mapping):
+    elif isinstance(value, (dict, list, tuple, Mapping)):  # the commonest first
         if id(value) in above:
             raise NotCanonical(path, "contains itself")
         if len(above) >= DEPTH:
@@ -119,9 +120,17 @@ def _write_object(value: Mapping[Any, object], path: str, put: Any, above: list[
             raise NotCanonical(path, f"has a key that is a {type(key).__name__}, not a text")
         members.append((key, _text(key, path)))
     put("{")
-    for index, (key, name) in enumerate(sorted(members, key=lambda each: _units(each[0]))):
+    if all(key.isascii() for key, _ in members):
+        members.sort()
+    else:
+        members.sort(key=lambda each: _units(each[0]))
+    for index, (key, name) in enumerate(members):
         put(f"{',' if index else ''}{name}:")
-        _write(value[key], _step(path, key), put, above)
+        inner = value[key]
+        if type(inner) is str and inner.isascii():  # the commonest by far, and never refused
+            put(encode_basestring(inner))
+        else:
+            _write(inner, _step(path, key), put, above)
     put("}")
 
 
@@ -138,9 +147,14 @@ def _shown(key: str) -> str:
 
 
 def _text(text: str, path: str) -> str:
-    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise NotCanonical(path, "holds half of a surrogate pair, which UTF-8 can't carry")
-    return json.dumps(text, ensure_ascii=False)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise NotCanonical(
+                path, "holds half of a surrogate pair, which UTF-8 can't carry"
+            ) from None
+    return encode_basestring(text)  # what json.dumps would give, without making an encoder
 
 
 def _integer(value: Any, path: str) -> str:

@@ -22,14 +22,13 @@ libraries raise and never print. Anything outside this tree is a bug and exits 1
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 
 class BarryError(Exception):
     """An expected failure: one sentence, and what to do next."""
 
-    code: ClassVar[str] = "failed"
-    exit_code: ClassVar[int] = 125
+    code: str = "failed"
+    exit_code: int = 125
 
     def __init__(
         self, message: str, *, hint: str = "", details: Mapping[str, object] | None = None
@@ -41,6 +40,11 @@ class BarryError(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+    @classmethod
+    def codes(cls) -> Mapping[str, int]:
+        """Every code that an error of this kind may have, with its exit code."""
+        return {cls.code: cls.exit_code}
 
 
 class UsageProblem(BarryError):

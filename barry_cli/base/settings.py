@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from barry_cli.base.ids import nearest
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import StoreProblem
 
-KNOWN: Mapping[str, tuple[str, ...]] = {"bounds": ("always",), "env": ("pass",)}
-"""Table -> its keys. Each holds a list of texts."""
+KNOWN: Mapping[str, tuple[str, ...]] = {
+    "bounds": ("always",),
+    "env": ("pass",),
+    "session": ("retention",),
+}
+"""Table -> its keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,8 @@ class Settings:
     """``[env] pass``: names, or patterns with ``*``, of variables that every harness may see."""
     bounds_always: tuple[str, ...] = ()
     """``[bounds] always``: names or paths of bounds that hold everywhere."""
+    session_retention: timedelta | None = None
+    """``[session] retention``: how old a session that has ended may grow before it is pruned."""
 
 
 def read_settings(folders: Folders) -> Settings:
@@ -56,6 +63,7 @@ def read_settings(folders: Folders) -> Settings:
     return Settings(
         env_pass=_texts(document, str(path), "env", "pass"),
         bounds_always=_texts(document, str(path), "bounds", "always"),
+        session_retention=_duration(document, str(path), "session", "retention"),
     )
 
 
@@ -64,6 +72,20 @@ def _texts(document: Mapping[str, Any], path: str, section: str, key: str) -> tu
     if not (isinstance(found, list) and all(isinstance(each, str) for each in found)):
         raise StoreProblem(f"{path}: {section}.{key} is not a list of names", hint="mend the file")
     return tuple(found)
+
+
+def _duration(document: Mapping[str, Any], path: str, section: str, key: str) -> timedelta | None:
+    found = document.get(section, {}).get(key)
+    if found is None:
+        return None
+    from barry_cli.base.durations import FORM, duration
+
+    try:
+        if isinstance(found, str):
+            return duration(found)
+    except ValueError:
+        pass
+    raise StoreProblem(f"{path}: {section}.{key} is not {FORM}", hint="mend the file")
 
 
 def _unknown(path: str, key: str, known: Iterable[str]) -> StoreProblem:

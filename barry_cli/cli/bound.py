@@ -166,6 +166,9 @@ def list_(context: typer.Context, json: Json = False) -> None:
 def validate(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A .toml or .json file.")],
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 for what is probably not meant, too.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Name every problem of a bound file, and what is probably not meant. Exit 1 for a problem."""
@@ -174,12 +177,12 @@ def validate(
     from barry_cli.cli.render import bounds as render
     from barry_cli.cli.render.output import write, write_json
 
-    problems, hints = validated(file)
+    problems, warnings = validated(file)
     if json:
-        write_json({"schema": 1, "problems": problems, "hints": hints})
+        write_json({"schema": 1, "problems": problems, "warnings": warnings})
     else:
-        write(render.checked(problems, hints))
-    raise typer.Exit(1 if problems else 0)
+        write(render.checked(problems, warnings))
+    raise typer.Exit(1 if problems or (strict and warnings) else 0)
 
 
 @app.command()

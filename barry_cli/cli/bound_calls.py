@@ -29,6 +29,10 @@ class Unreadable(ValueError):
     """A line that asks nothing, and why."""
 
 
+class Doubled(ValueError):
+    """A key stands twice in one object: what is meant is anybody's guess."""
+
+
 def one(tail: Sequence[str], command: str | None, tool: str | None, given: str | None) -> Asked:
     """The one thing that a command line asks about. Raises UsageProblem."""
     ways = [name for name, is_given in (
@@ -42,6 +46,8 @@ def one(tail: Sequence[str], command: str | None, tool: str | None, given: str |
     if given is not None and tool is None:
         raise UsageProblem("--input belongs to --tool", hint="give --tool NAME --input JSON")
     if tool is not None:
+        if not tool.strip():
+            raise UsageProblem("--tool has an empty name", hint="give the name of a tool")
         return Asked(tool=tool, input=_input(given))
     if command is not None:
         return Asked(command=command)
@@ -62,6 +68,8 @@ def _input(text: str | None) -> dict[str, Any]:
         )
     try:
         value = _value(text)
+    except Doubled as error:
+        raise UsageProblem(f"--input: {error}", hint="leave one of them out") from error
     except (ValueError, RecursionError) as error:
         raise UsageProblem(
             f"--input is not JSON: {error}", hint="quote it for your shell"
@@ -72,7 +80,7 @@ def _input(text: str | None) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """The value of a JSON text that has one meaning only. Raises ValueError, RecursionError."""
+    """The value of a JSON text. Raises Doubled, ValueError, RecursionError."""
     return json.loads(text, object_pairs_hook=_object)
 
 
@@ -80,7 +88,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     for key, _ in pairs if len(found) < len(pairs) else ():
         if sum(name == key for name, _ in pairs) > 1:
-            raise ValueError(f"the key {key!r} stands twice")
+            raise Doubled(f"the key {key!r} stands twice")
     return found
 
 
@@ -108,6 +116,8 @@ def _asked(text: str, plain: bool) -> Asked:
         return Asked(command=text)
     try:
         value = _value(text)
+    except Doubled as error:
+        raise Unreadable(str(error)) from error
     except (ValueError, RecursionError) as error:
         if plain:  # a group of the shell's, or a program that is quoted
             return Asked(command=text)
@@ -140,6 +150,8 @@ def _of_object(value: dict[str, Any]) -> Asked:
         if not (isinstance(argv, list) and argv and all(isinstance(each, str) for each in argv)):
             raise Unreadable("argv isn't a list of texts")
         command = command_line(argv)
+    if tool is not None and not tool.strip():
+        raise Unreadable("tool has an empty name")
     if tool is not None and not isinstance(given, dict):
         raise Unreadable("input isn't an object")
     return Asked(command, tool, given, value.get("harness"), value.get("cwd"), value.get("id"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from barry_cli.base.problems import BarryError, UsageProblem
 from barry_cli.contract.levels import MODE_IDS, GatingLevel, ModeId
-from barry_cli.policy.holding import Holding, holding
+from barry_cli.policy.holding import Holding, holding, refuse_what_no_launch_holds
+from barry_cli.policy.problems import NotAllowed
 
 if TYPE_CHECKING:
     from barry_cli.base.paths import Folders
@@ -39,6 +40,10 @@ class Native:
     mode: ModeId
     gating: GatingLevel
     held: Holding
+    refused: tuple[str, ...] = ()
+    """Why a session in this mode would be refused."""
+    lowered: tuple[str, ...] = ()
+    """What would hold less than it says."""
 
 
 def named(folders: Folders, rows: Sequence[Row]) -> list[Listed]:
@@ -100,7 +105,20 @@ def native(registry: Adapters, id: str, mode: str | None, found: Effective) -> N
     gating = recorded.guarantees.gating
     tools = None if record.bag is None else tuple(record.bag.manifest.tools)
     held = holding(found.bound, record, chosen, gating, traits=found.traits, listed=tools)
-    return Native(record.id, chosen, gating, held)
+    lowered = []
+    if held.off and record.capabilities.tool_denial == "none":
+        lowered.append(f"{record.label} can't switch off {', '.join(held.off)}")
+    return Native(
+        record.id, chosen, gating, held, refused=tuple(_refused(found)), lowered=tuple(lowered)
+    )
+
+
+def _refused(found: Effective) -> Iterator[str]:
+    """Why nothing starts under what applies, whatever the harness."""
+    try:
+        refuse_what_no_launch_holds(found.bound, sandbox=False)
+    except NotAllowed as problem:
+        yield str(problem)
 
 
 def _mode(record: InstalledAdapter, asked: str | None) -> ModeId:

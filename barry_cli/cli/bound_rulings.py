@@ -24,6 +24,9 @@ from barry_cli.policy.ruling.verdict import Verdict
 from barry_cli.registry.rows import present_row
 from barry_cli.registry.store import Row, read_rows
 
+MOST_NAMED = 12
+"""Tools that a hint names."""
+
 
 class NoBound(Refused):
     """Nothing restricts what is asked about, so there is nothing to rule by."""
@@ -105,6 +108,11 @@ class Rulings:
             policy = self._policy(harness)
             if is_restricted(policy) and not _is_known(policy, asked.tool):
                 raise self._unknown(asked.tool, harness)
+        if any(namespace == OURS for namespace, _ in identities(asked.tool, "")):
+            from barry_cli.policy.guards import guarded_verdict
+
+            policy = self._policy(self._harness_of(asked))
+            return guarded_verdict(policy, asked.tool, asked.input, self.cwd_of(asked))
         return verdict
 
     def _unknown(self, tool: str, harness: str | None) -> ToolUnknown:
@@ -120,7 +128,8 @@ class Rulings:
             what = f"{harness} has no tool {tool}"
         else:
             what = f"{whose} has a tool {tool}"
-        hint = f"did you mean {spelt[close]}?" if close else f"known: {', '.join(listed) or 'none'}"
+        some = ", ".join(listed[:MOST_NAMED]) + (", ..." if len(listed) > MOST_NAMED else "")
+        hint = f"did you mean {spelt[close]}?" if close else f"known: {some or 'none'}."
         return ToolUnknown(
             f"{what}: what its calls do isn't known, and what applies restricts that, so it can't "
             "be ruled on",
@@ -210,9 +219,7 @@ def _is_known(policy: Policy, tool: str) -> bool:
     from barry_cli.policy.network_tools import NETWORK_TOOL_ACTIONS
 
     known = {name.casefold() for name in NETWORK_TOOL_ACTIONS}
-    return any(
-        namespace == OURS or name in known for namespace, name in identities(tool, policy.harness)
-    )
+    return any(namespace == OURS or name in known for namespace, name in identities(tool, ""))
 
 
 def _fits(row: Mapping[str, Any], given: Mapping[str, Any]) -> bool:

@@ -58,36 +58,78 @@ SegmentOutcome = Annotated[
 ]
 
 Emit = Callable[["SessionEvent"], Awaitable[None]]
+"""Puts an event on record. It raises where that failed: the segment should end then."""
 
 
 class ContinuationEffects(Protocol):
     """Every call goes through current authority and a persisted effect boundary."""
 
-    async def authorize(self, call: PermissionRequest) -> Allowed | Denied: ...
+    async def authorize(self, call: PermissionRequest) -> Allowed | Denied:
+        """What may be done now. Asked last before a call that the vendor runs itself."""
+        ...
+
     async def execute(
         self, call: PermissionRequest, effect: Callable[[], Awaitable[RecordedCallResult]]
-    ) -> RecordedCallResult: ...
+    ) -> RecordedCallResult:
+        """Run a call once, if it is allowed now; else its result says that it is denied.
+
+        A call that is over gives its result again, without running.
+        """
+        ...
+
     async def denied(
         self, call: PermissionRequest, result: RecordedCallResult
-    ) -> RecordedCallResult: ...
-    async def recorded(self, call: PermissionRequest) -> RecordedCallResult | None: ...
+    ) -> RecordedCallResult:
+        """Record that a call was denied, and what its harness is told."""
+        ...
+
+    async def recorded(self, call: PermissionRequest) -> RecordedCallResult | None:
+        """What a call gave, when it is over."""
+        ...
 
 
 class ContinuationHarness(Protocol):
-    """A quiescent segment returns before its runtime is released."""
+    """A quiescent segment returns before its runtime is released.
+
+    One handle serves one turn: a segment of it, or, where ``approval_continuation`` is ``live``,
+    all of them. The owner commits the checkpoint before anybody sees the interrupt and before the
+    handle is closed. What is emitted, or run, after a segment returned is refused.
+    """
 
     @property
-    def approval_continuation(self) -> ApprovalContinuation: ...
+    def approval_continuation(self) -> ApprovalContinuation:
+        """``durable``: another handle, in another process, can restore the checkpoint; ``live``:
+        only this object can go on; ``unsupported``: it never waits for an approval.
+        """
+        ...
+
     async def begin(
         self, content: str, emit: Emit, conversation: ContinuationDescriptor | None = None
-    ) -> SegmentCompleted | SegmentFailed | SegmentInterrupted: ...
+    ) -> SegmentCompleted | SegmentFailed | SegmentInterrupted:
+        """Work on a new turn, in the conversation that the last finished one left.
+
+        ``done`` and permission requests may be emitted; the owner records them at their time.
+        """
+        ...
+
     async def restore(
         self,
         continuation: ContinuationDescriptor,
         decisions: Mapping[str, Allowed | Denied],
         effects: ContinuationEffects,
         emit: Emit,
-    ) -> SegmentCompleted | SegmentFailed | SegmentInterrupted: ...
-    def validate(self, continuation: ContinuationDescriptor) -> None: ...
-    async def interrupt(self) -> None: ...
-    async def close(self) -> None: ...
+    ) -> SegmentCompleted | SegmentFailed | SegmentInterrupted:
+        """Go on from a checkpoint that ``validate`` let pass; call id -> decision."""
+        ...
+
+    def validate(self, continuation: ContinuationDescriptor) -> None:
+        """Raise, best a problem in one sentence, for a checkpoint that can't be restored here."""
+        ...
+
+    async def interrupt(self) -> None:
+        """Let the segment end soon. Harmless at any time."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything. Idempotent."""
+        ...

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from barry_cli.contract.adapter import Adapter
+    from barry_cli.contract.events import SessionEvent
     from barry_cli.contract.levels import ModeId
     from barry_cli.contract.plan import LaunchPlan
+    from barry_cli.contract.session import DeliveryOptions, Session
 
 
 class NotShown(AssertionError):
@@ -90,6 +92,24 @@ class ProofContext(Protocol):
 
     async def launch(self, **config: object) -> tuple[LaunchPlan, Terminal]:
         """Plan with these SessionConfig fields, and start the plan in a terminal."""
+        ...
+
+    async def start(self, **config: object) -> Session:
+        """Start a driven session with these SessionConfig fields; it is closed with the check."""
+        ...
+
+    async def turn(
+        self,
+        session: Session,
+        content: str,
+        *,
+        options: DeliveryOptions | None = None,
+        seconds: float = 60,
+    ) -> list[SessionEvent]:
+        """Deliver a message, and all that happens up to the turn's ``done``.
+
+        Raises NotShown when the turn isn't over in time.
+        """
         ...
 
     def require(self, shown: bool, otherwise: str | Callable[[], str]) -> None:

@@ -12,6 +12,7 @@ from barry_cli.contract.data import Data, JsonSchema
 
 if TYPE_CHECKING:
     from barry_cli.contract.events import SessionEvent
+    from barry_cli.contract.execution import Executor
     from barry_cli.contract.guarantees import Guarantees
     from barry_cli.contract.levels import ModeId
     from barry_cli.contract.models import Endpoint
@@ -86,6 +87,8 @@ class Resume(Data):
     harness_session_id: str | None = None
     last: bool | None = None
     picker: bool | None = None
+    fork: bool | None = None
+    """Go on with a copy of it; only where Barry drives."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +115,8 @@ class SessionConfig:
     """Set only when the model's vendor is not the harness's own. Absent: its own settings."""
     ephemeral: bool | None = None
     """One piece of work, never resumed: the harness keeps no state past close."""
+    executor: Executor | None = None
+    """Where a driven harness's processes run, and where its program is. Absent: this machine."""
     extra_args: Sequence[str] | None = None
     """What the user typed after ``--``; it comes after Barry's own flags."""
     max_turns: int | None = None

@@ -10,13 +10,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
-from pydantic import AwareDatetime, Field, TypeAdapter
+from pydantic import AwareDatetime, BeforeValidator, Field, TypeAdapter
 
 from barry_cli.contract.data import Data
 from barry_cli.contract.session import PermissionDecision, PermissionRequest
 
 if TYPE_CHECKING:
     from barry_cli.contract.continuation import ContinuationDescriptor, RecordedCallResult
+    from barry_cli.contract.events import SessionEvent
     from barry_cli.contract.session import Allowed, Denied
 
 TurnState = Literal[
@@ -35,6 +36,17 @@ CallState = Literal["not_started", "executing", "completed", "failed", "denied",
 by itself."""
 
 
+def _written(value: object) -> object:
+    """A number would be taken for seconds, and has no offset either."""
+    if isinstance(value, int | float) or (isinstance(value, str) and "T" not in value.upper()):
+        raise ValueError("a time is written as in ISO 8601, with its offset")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_written)]
+"""A time with its offset: 2026-01-31T12:00:00Z."""
+
+
 class AutomaticReview(Data):
     """Nobody is waited for."""
 
@@ -45,7 +57,7 @@ class RequiredReview(Data):
     """The turn waits for a person where its harness asks; until ``expires_at``, where given."""
 
     mode: Literal["review_required"] = "review_required"
-    expires_at: AwareDatetime | None = None
+    expires_at: Moment | None = None
 
 
 ReviewPolicy = Annotated[AutomaticReview | RequiredReview, Field(discriminator="mode")]
@@ -61,7 +73,7 @@ class PublicInterrupt(Data):
     run_id: str
     call: PermissionRequest
     status: Literal["pending", "cancelled", "approved", "denied", "expired"]
-    expires_at: AwareDatetime | None = None
+    expires_at: Moment | None = None
 
 
 class ApprovalDecision(Data):
@@ -93,6 +105,8 @@ class TurnFinish:
     conversation: ContinuationDescriptor | None = None
     error: str | None = None
     result: Any = None
+    events: Sequence[SessionEvent] = ()
+    """Its last events, ``done`` among them: recorded in the transaction that ends the turn."""
 
 
 class TurnExecutionStore(Protocol):
@@ -124,12 +138,28 @@ class TurnExecutionStore(Protocol):
 
     def snapshot(self, session_id: str, turn_id: str) -> TurnSnapshot: ...
 
-    def claim(self, session_id: str, turn_id: str, owner: str) -> bool:
-        """Take an unclaimed running turn; False when it isn't one. Never steals."""
+    def claim(self, session_id: str, turn_id: str, owner: str, *, at_rest: bool = False) -> bool:
+        """Take an unclaimed running turn; False when it isn't one. Never steals.
+
+        Who holds a turn that rests takes it up by another claim: one that it paused and that runs
+        again, or one that it claimed ``at_rest``, while what it needs is got ready. An owner who
+        goes loses nothing of a turn that rests.
+        """
         ...
 
     def append(self, session_id: str, turn_id: str, event: object) -> int:
-        """Record an event (camelCase JSON or a SessionEvent); its number in the session."""
+        """Record an event (camelCase JSON or a SessionEvent); its number in the session.
+
+        Refused for a turn that is over: nothing follows its ``done``, which came with its end.
+        """
+        ...
+
+    def append_many(self, session_id: str, turn_id: str, events: Sequence[object]) -> int:
+        """Record events in one transaction, one after the other; the last one's number."""
+        ...
+
+    def last_sequence(self, session_id: str) -> int:
+        """The number of the session's last event; 0 while there is none."""
         ...
 
     def pause(
@@ -142,6 +172,7 @@ class TurnExecutionStore(Protocol):
     ) -> TurnSnapshot:
         """Commit the checkpoint and one pending interrupt per call: ``waiting_for_input``.
 
+        The same transaction records a ``permission_request`` for each one that stays pending.
         Calls that a kept answer of this session covers are decided at once.
         """
         ...
@@ -203,7 +234,9 @@ class TurnExecutionStore(Protocol):
     def finish(
         self, session_id: str, turn_id: str, owner: str, outcome: TurnFinish
     ) -> TurnSnapshot:
-        """End the turn. A turn that was cancelled meanwhile stays cancelled."""
+        """End the turn, with its last events. One that was cancelled meanwhile stays cancelled, and
+        keeps the conversation alone.
+        """
         ...
 
     def released(self, session_id: str, turn_id: str, owner: str) -> None:
@@ -211,11 +244,15 @@ class TurnExecutionStore(Protocol):
         ...
 
     def cancel(self, session_id: str, turn_id: str) -> TurnSnapshot:
-        """End a turn that isn't over; its pending interrupts are cancelled. Idempotent."""
+        """End a turn that isn't over, with a ``done``; its pending interrupts are cancelled.
+
+        Idempotent.
+        """
         ...
 
     def lost(self, session_id: str, turn_id: str, error: str) -> TurnSnapshot:
-        """The turn's owner is gone: ``recovery_required``, executing calls ``uncertain``.
+        """The turn's owner is gone: ``recovery_required``, executing calls ``uncertain``; an
+        ``error`` and a ``done`` are recorded with it.
 
         Refused while the owner lives.
         """

@@ -1,7 +1,7 @@
 """The bound of a launch: what applies, and which native tools have to go so that it holds.
 
-No launch has a hook of Barry's yet, so nobody rules on single calls: a tool that could break a rule
-is switched off whole, or the launch is refused.
+Where nobody rules on single calls, a tool that could break a rule is switched off whole, or the
+launch is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from barry_cli.base.paths import Folders
 from barry_cli.base.problems import Refused
 from barry_cli.base.settings import read_settings
 from barry_cli.contract.adapter import Adapter
-from barry_cli.contract.levels import ModeId
+from barry_cli.contract.levels import GatingLevel, ModeId
 from barry_cli.groundwork.request import LaunchRequest
 from barry_cli.policy.places import is_there, project_files
 
@@ -77,9 +77,15 @@ def restricts(found: Effective | None) -> bool:
 
 
 def hold(
-    found: Effective | None, adapter: Adapter, mode: ModeId, registry: Adapters, *, relax: bool
+    found: Effective | None,
+    adapter: Adapter,
+    mode: ModeId,
+    registry: Adapters,
+    *,
+    relax: bool,
+    gating: GatingLevel = "static",
 ) -> Held:
-    """How a launch in this mode holds what applies to it.
+    """How a session in this mode holds what applies to it. ``gating``: what rules on its calls.
 
     Raises NotAllowed and Refused where it can't.
     """
@@ -91,7 +97,7 @@ def hold(
     refuse_what_no_launch_holds(found.bound, sandbox=False)
     record = registry.record(adapter.id)
     listed = None if record.bag is None else tuple(record.bag.manifest.tools)
-    held = holding(found.bound, record, mode, "static", traits=found.traits, listed=listed)
+    held = holding(found.bound, record, mode, gating, traits=found.traits, listed=listed)
     _refuse_conflicts(adapter, held)
     return Held(
         off=held.off,

@@ -101,12 +101,7 @@ def stop_session(folders: Folders, prefix: str) -> Stopped:
     row = found.row
     if not found.lives:
         return Stopped(row.id, found.state, True)
-    if row.owner_uid != os.getuid():
-        raise Refused(
-            f"session {row.id} belongs to another user",
-            hint="its owner can stop it",
-            details={"sessionId": row.id},
-        )
+    _refuse_anothers(row)
     harness, supervisor = _harness(row), _supervisor(row)
     target = harness or supervisor
     if target is None:
@@ -123,6 +118,37 @@ def stop_session(folders: Folders, prefix: str) -> Stopped:
     if ended and asked is not target:
         _gone(asked, 5)
     return Stopped(row.id, found.state, ended, _record_end(folders, row.id) if ended else None)
+
+
+def interrupt_session(folders: Folders, prefix: str) -> Stopped:
+    """Ask who drives a session to cut its turn, and wait for its end; nothing is made to.
+
+    Raises SessionNotFound, and Refused for a session that nobody drives, or another user's.
+    """
+    found = one_session(folders, prefix)
+    row = found.row
+    if row.mode != "hosted":
+        raise Refused(
+            f"session {row.id} has a terminal UI, and only who sits at it can interrupt its turn",
+            hint=f"`barry session stop {row.id}` ends the session",
+            details={"sessionId": row.id, "mode": row.mode},
+        )
+    driver = _supervisor(row)
+    if not found.lives or driver is None:
+        return Stopped(row.id, found.state, True)
+    _refuse_anothers(row)
+    if send_signal(driver, signal.SIGINT):
+        send_signal(driver, signal.SIGCONT)
+    return Stopped(row.id, found.state, _gone(driver, STOP_SECONDS * 3))
+
+
+def _refuse_anothers(row: SessionRow) -> None:
+    if row.owner_uid != os.getuid():
+        raise Refused(
+            f"session {row.id} belongs to another user",
+            hint="its owner can stop it",
+            details={"sessionId": row.id},
+        )
 
 
 def _record_end(folders: Folders, session_id: str) -> str | None:

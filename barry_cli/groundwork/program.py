@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import HarnessCannotRun, HarnessNotFound, UsageProblem
 from barry_cli.base.settings import read_settings
-from barry_cli.contract.adapter import Adapter, LaunchMode
+from barry_cli.contract.adapter import Adapter, Mode
 from barry_cli.groundwork import environment
 from barry_cli.groundwork.request import LaunchRequest
 
@@ -86,7 +86,7 @@ def _check_name(name: str) -> None:
 
 def find_program(
     adapter: Adapter,
-    mode: LaunchMode,
+    mode: Mode,
     request: LaunchRequest,
     values: dict[str, str],
     folders: Folders,

@@ -323,7 +323,7 @@ def _models(ledger: Ledger, adapter: Adapter) -> None:
 def _options(ledger: Ledger, adapter: Adapter) -> None:
     if adapter.options is None:
         return
-    from barry_cli.registry.options import schema_problems
+    from barry_cli.base.json_schema import schema_problems
 
     ledger.checked += 1
     ledger.problems += [f"options: {problem}" for problem in schema_problems(adapter.options)]

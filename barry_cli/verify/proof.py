@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import os
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from barry_cli.base.ids import new_id
+from barry_cli.base.local_executor import LocalExecutor
 from barry_cli.base.problems import BarryError
-from barry_cli.contract.adapter import Adapter, LaunchMode
+from barry_cli.contract.adapter import Adapter, LaunchMode, Mode, SessionMode
+from barry_cli.contract.engine import EngineHandle, EngineSpec
+from barry_cli.contract.events import Done, SessionEvent
+from barry_cli.contract.execution import RunningProcess
 from barry_cli.contract.levels import ModeId
 from barry_cli.contract.native import configure_harness_session
-from barry_cli.contract.plan import LaunchPlan
+from barry_cli.contract.plan import Command, LaunchPlan
 from barry_cli.contract.proof import NotShown
-from barry_cli.contract.session import SessionConfig
+from barry_cli.contract.session import DeliveryOptions, Session, SessionConfig
 from barry_cli.groundwork import environment
 from barry_cli.launch.prepare import discard, make_plan
-from barry_cli.verify.models import ModelServer, Script
+from barry_cli.verify.models import ModelServer
+from barry_cli.verify.scripted import Model
 from barry_cli.verify.terminal import ScreenTerminal
 
 KEY = "sk-made-up-0123456789abcdefghijklmnopqrstuv"
 """A key that opens nothing; long enough for harnesses that look at its end."""
 
-Bend = Callable[[LaunchPlan], LaunchPlan]
-"""Changes a plan before it starts: how a check is shown to fail without its guard."""
+_Started = TypeVar("_Started", bound=Command)
+
+
+class Bend(Protocol):
+    """Changes a command before it starts: how a check is shown to fail without its guard.
+
+    It gets a launch's whole plan, and of a driven session each command.
+    """
+
+    def __call__(self, plan: _Started, /) -> _Started: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,42 +56,6 @@ class Proven:
     reason: str
     """Why it was not shown; empty when it was."""
     model_requests: int
-
-
-class Model:
-    """The scripted model of one run."""
-
-    def __init__(self, server: ModelServer) -> None:
-        self.server = server
-
-    def url(self, api: str) -> str:
-        urls = {str(name): url for name, url in self.server.urls().items()}
-        if api not in urls:
-            raise ValueError(f"no API named {api}; there are {', '.join(urls)}")
-        return urls[api]
-
-    def script(self, rules: list[dict[str, object]]) -> None:
-        """Replace the script: rules of ``when`` and ``then``."""
-        self.server.play(Script.parse({"rules": rules}))
-
-    def texts(self) -> list[str]:
-        return self.server.texts()
-
-    def tool_results(self) -> list[str]:
-        return [result.text for result in self.server.tool_results()]
-
-    def offered_tools(self) -> list[str]:
-        for request in reversed(self.server.model_requests()):
-            if request.tools:
-                return list(request.tools)
-        return []
-
-    def wait_for_text(self, text: str, *, seconds: float = 60) -> None:
-        """Wait until a request carries the text. Raises NotShown when none does."""
-        try:
-            self.server.wait_for(lambda request: request.contains(text), seconds)
-        except TimeoutError:
-            raise NotShown(f"no request to the model carried {text!r} in {seconds:g} s") from None
 
 
 class Proof:
@@ -105,6 +83,7 @@ class Proof:
         self._bend = bend
         self._terminals: list[ScreenTerminal] = []
         self._plans: list[LaunchPlan] = []
+        self._sessions: list[Session] = []
         base = {
             name: value
             for name, value in base_env.items()
@@ -123,21 +102,12 @@ class Proof:
         mode = self.adapter.modes[self.mode]
         if not isinstance(mode, LaunchMode):
             raise NotShown(f"{self.adapter.id} has no launch mode {self.mode}")
-        defaults: dict[str, Any] = {
-            "session_id": new_id(),
-            "cwd": str(self.cwd),
-            "env": self.env,
-            "allowed_native_tools": self.adapter.native_tools,
-        }
-        asked = SessionConfig(**{**defaults, **config})
-        asked = configure_harness_session(asked, self.adapter.native_tools, mode.native)
+        asked = self._config(mode, config)
         plan = await make_plan(self.adapter, mode, asked)
         self._plans.append(plan)
         if self._bend is not None:
             plan = self._bend(plan)
-        command = plan.command
-        if self._program is not None and command == self.adapter.requirements.binary.command:
-            command = self._program
+        command = self._file(plan.command)
         env = environment.apply(
             {name: value for name, value in asked.env.items() if value is not None}, plan.env
         )
@@ -145,17 +115,93 @@ class Proof:
         self._terminals.append(terminal)
         return plan, terminal
 
+    async def start(self, **config: Any) -> Session:
+        """Start a driven session with these SessionConfig fields; it is closed with the check."""
+        mode = self.adapter.modes[self.mode]
+        if not isinstance(mode, SessionMode):
+            raise NotShown(f"{self.adapter.id} has no session mode {self.mode}")
+        executor = _Executor(self._file, self._bend)
+        session = await mode.start(self._config(mode, {"executor": executor, **config}), _no_engine)
+        self._sessions.append(session)
+        return session
+
+    async def turn(
+        self,
+        session: Session,
+        content: str,
+        *,
+        options: DeliveryOptions | None = None,
+        seconds: float = 60,
+    ) -> list[SessionEvent]:
+        """Deliver a message, and all that happens up to the turn's ``done``."""
+        found: list[SessionEvent] = []
+        try:
+            async with asyncio.timeout(seconds):
+                await session.deliver(content, options)
+                async for event in session.events():
+                    found.append(event)
+                    if isinstance(event, Done):
+                        return found
+        except TimeoutError:
+            raise NotShown(f"the turn was not over in {seconds:g} s: {found[-3:]}") from None
+        raise NotShown(f"the session ended before its turn: {found[-3:]}")
+
+    def _config(self, mode: Mode, config: Mapping[str, Any]) -> SessionConfig:
+        defaults: dict[str, Any] = {
+            "session_id": new_id(),
+            "cwd": str(self.cwd),
+            "env": self.env,
+            "allowed_native_tools": self.adapter.native_tools,
+        }
+        asked = SessionConfig(**{**defaults, **config})
+        return configure_harness_session(asked, self.adapter.native_tools, mode.native)
+
+    def _file(self, command: str) -> str:
+        """The program to start in the place of a plan's command."""
+        own = command == self.adapter.requirements.binary.command
+        return self._program if self._program is not None and own else command
+
     def require(self, shown: bool, otherwise: str | Callable[[], str]) -> None:
         """Raise NotShown with the sentence unless the thing was shown."""
         if not shown:
             raise NotShown(otherwise if isinstance(otherwise, str) else otherwise())
 
-    def close(self) -> None:
-        """End every terminal and remove what the plans made."""
+    async def close(self) -> None:
+        """End every session and terminal, and remove what the plans made."""
+        for session in self._sessions:
+            await session.close()
         for terminal in self._terminals:
             terminal.close(seconds=5)
         for plan in self._plans:
             discard(plan)
+
+
+class _Executor:
+    """This machine, with the program that is to be proven, and each command bent."""
+
+    local = True
+    variables: Mapping[str, str] = {}
+
+    def __init__(self, file: Callable[[str], str], bend: Bend | None) -> None:
+        self._file = file
+        self._bend = bend
+
+    async def start(
+        self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str, open_input: bool = False
+    ) -> RunningProcess:
+        command = Command(command=argv[0], args=tuple(argv[1:]), env=env, cwd=cwd)
+        if self._bend is not None:
+            command = self._bend(command)
+        return await LocalExecutor().start(
+            [self._file(command.command), *command.args],
+            env={name: value for name, value in command.env.items() if value is not None},
+            cwd=command.cwd or cwd,
+            open_input=open_input,
+        )
+
+
+async def _no_engine(spec: EngineSpec) -> EngineHandle:
+    raise NotShown(f"this check asks for an engine of the kind {spec.kind}, and none is started")
 
 
 async def prove(
@@ -206,7 +252,7 @@ async def prove(
         except Exception as error:
             reason = f"the check itself failed: {type(error).__name__}: {error}"
         finally:
-            proof.close()
+            await proof.close()
             shutil.rmtree(top, ignore_errors=True)
         requests = len(server.model_requests())
     return Proven(
@@ -222,7 +268,7 @@ async def prove(
 def without(*flags: str) -> Bend:
     """A bend that takes flags, with the values that follow them, out of a plan."""
 
-    def bend(plan: LaunchPlan) -> LaunchPlan:
+    def bend(plan: _Started, /) -> _Started:
         kept: list[str] = []
         skipping = False
         for word in plan.args:

@@ -17,6 +17,7 @@ from types import ModuleType
 
 from barry_cli.base.processes import ProcessIdentity, descendants, is_alive
 from barry_cli.contract.adapter import Adapter, Mode
+from barry_cli.contract.levels import ModeId
 from barry_cli.verify.models import ModelServer, Script
 from barry_cli.verify.proof import KEY, Bend, Proven, prove
 from barry_cli.verify.terminal import ScreenTerminal
@@ -217,12 +218,12 @@ class Lab:
         self._jobs.append(job)
         return job
 
-    async def prove(self, *, bend: Bend | None = None) -> Proven:
-        """Run the adapter's own check of guest mode."""
+    async def prove(self, *, mode: ModeId = "guest", bend: Bend | None = None) -> Proven:
+        """Run the adapter's own check of a mode."""
         proven = await prove(
             self.adapter,
             package_of(self.adapter.id).__name__,
-            "guest",
+            mode,
             program=str(self.program),
             base_env=self.env,
             bend=bend,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from barry_adapter_claude.declared import (
     COMMAND,
     GUARANTEES,
+    HOSTED_GUARANTEES,
+    HOSTED_NATIVE,
     ID,
     LABEL,
     NATIVE,
@@ -27,8 +31,13 @@ from barry_cli.adapters import (
     Login,
     Pin,
     Requirements,
+    SessionMode,
     define_adapter,
 )
+
+if TYPE_CHECKING:
+    from barry_cli.adapters import StartEngine
+    from barry_cli.sessions import ContinuationHarness, Session, SessionConfig
 
 _INSTALL = f"npm install -g {PACKAGE}@{VERSION}"
 
@@ -101,6 +110,24 @@ _REQUIREMENTS = Requirements(
     ),
 )
 
+
+# The driver is dear to import: a launch does without it.
+
+
+async def _start(config: SessionConfig, start_engine: StartEngine) -> Session:
+    from barry_adapter_claude.hosted import start
+
+    return await start(config)
+
+
+async def _open_continuation(
+    config: SessionConfig, start_engine: StartEngine
+) -> ContinuationHarness:
+    from barry_adapter_claude.hosted import open_continuation
+
+    return await open_continuation(config)
+
+
 adapter = define_adapter(
     Adapter(
         id=ID,
@@ -135,7 +162,24 @@ adapter = define_adapter(
                 plan=plan,
             ),
             "instrumented": None,
-            "hosted": None,
+            "hosted": SessionMode(
+                guarantees=HOSTED_GUARANTEES,
+                verified_on=VERSION,
+                evidence=Evidence(
+                    check="hosted_checks:hosted",
+                    proves="every call is ruled on, also those that Claude Code allows by itself "
+                    "and those of subagents: a denied one has no effect and the agent reads why, "
+                    "the same call allowed has its effect; neither the folder's settings nor a "
+                    "skill's text runs a command; a turn takes a message in its midst, is cut "
+                    "short, and its conversation goes on; a schema is enforced",
+                ),
+                native=HOSTED_NATIVE,
+                platforms=("linux",),
+                approval_continuation="live",
+                structured_output="native",
+                start=_start,
+                open_continuation=_open_continuation,
+            ),
         },
     )
 )

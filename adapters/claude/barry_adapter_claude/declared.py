@@ -87,6 +87,32 @@ GUARANTEES = Guarantees(
     steer=False,
 )
 
+# What begins something that outlives its turn, or asks somebody who isn't there.
+_NOT_HOSTED = {
+    "AskUserQuestion",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "Monitor",
+    "RemoteTrigger",
+    "ScheduleWakeup",
+    "Workflow",
+}
+
+HOSTED_NATIVE = NativeControl(
+    grantable=tuple(tool for tool in NATIVE_TOOLS if tool not in _NOT_HOSTED)
+)
+
+HOSTED_GUARANTEES = Guarantees(
+    capture="total",
+    delivery="wake",
+    gating="per-call",
+    identity="inherent",
+    interrupt=True,
+    keeps_vendor_ui=False,
+    steer=True,
+)
+
 PERMISSION_MODES = ("acceptEdits", "auto", "bypassPermissions", "dontAsk", "manual", "plan")
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 

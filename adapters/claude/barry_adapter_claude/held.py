@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from barry_adapter_claude.declared import LABEL
 from barry_adapter_claude.routing import BASE_URL, is_secret, routes
@@ -12,8 +13,15 @@ from barry_cli.adapters import PlanDraft, Refused
 _FLAG = "--settings"
 
 
-def hold(draft: PlanDraft, files: SettingsFiles, held: dict[str, str]) -> None:
+def hold(
+    draft: PlanDraft,
+    files: SettingsFiles,
+    held: dict[str, str],
+    settings: Mapping[str, object] | None = None,
+) -> None:
     """Set the variables, and repeat in inline settings what a settings file could change.
+
+    With ``settings`` of its own a session has inline settings anyway: they then repeat everything.
 
     Raises Refused when the user's own ``--settings``, of which the last one counts, would
     leave requests to the files.
@@ -26,9 +34,12 @@ def hold(draft: PlanDraft, files: SettingsFiles, held: dict[str, str]) -> None:
         _give_way(draft, threatened)
         return
     # The address is repeated at all times: a settings file may change while the session runs.
-    repeated = {name: held[name] for name in held if name in threatened or name == BASE_URL}
-    if repeated:
-        _repeat(draft, repeated)
+    every = settings is not None
+    repeated = {
+        name: held[name] for name in held if every or name in threatened or name == BASE_URL
+    }
+    if repeated or settings:
+        _repeat(draft, repeated, settings or {})
 
 
 def _give_way(draft: PlanDraft, threatened: set[str]) -> None:
@@ -43,8 +54,8 @@ def _give_way(draft: PlanDraft, threatened: set[str]) -> None:
         draft.warn(f"with your own {_FLAG}, {LABEL}'s settings files decide about {names}")
 
 
-def _repeat(draft: PlanDraft, variables: dict[str, str]) -> None:
-    text = json.dumps({"env": variables})
+def _repeat(draft: PlanDraft, variables: dict[str, str], settings: Mapping[str, object]) -> None:
+    text = json.dumps({"env": variables, **settings})
     secrets = [value for name, value in variables.items() if is_secret(name, value)]
     if secrets:
         draft.secrets += secrets

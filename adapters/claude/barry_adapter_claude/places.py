@@ -49,6 +49,12 @@ def conversation_file(conversation: str, cwd: str, env: Env) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
+def new_conversation_file(conversation: str, cwd: str, env: Env) -> Path | None:
+    """Where Claude Code will look for a conversation of a folder; None when that can't be told."""
+    folders = _folders_of(cwd, env)
+    return folders[0] / f"{conversation}.jsonl" if len(folders) == 1 else None
+
+
 def _folders_of(cwd: str, env: Env) -> list[Path]:
     """Where a folder's conversations are. A long name is cut and gets a hash, hence the search."""
     projects = config_folder(env) / "projects"

@@ -40,14 +40,19 @@ def read_settings(cwd: str, env: Env) -> SettingsFiles:
 
     Raises Refused where Claude Code might read what this can't.
     """
-    own = (state_file(env), config_folder(env) / "settings.json")
+    return SettingsFiles(user=_found(*_own(env)), folder=_found(*folder_files(cwd, env)))
+
+
+def folder_files(cwd: str, env: Env) -> list[Path]:
+    """The settings files of a folder, there or not; in the home folder these are the user's own."""
     folder = Path(cwd) / ".claude"
-    # In the home folder these are the user's own.
-    seen = {path.resolve() for path in own}
-    others = (folder / "settings.json", folder / "settings.local.json")
-    return SettingsFiles(
-        user=_found(*own), folder=_found(*(path for path in others if path.resolve() not in seen))
-    )
+    own = {path.resolve() for path in _own(env)}
+    paths = (folder / "settings.json", folder / "settings.local.json")
+    return [path for path in paths if path.resolve() not in own]
+
+
+def _own(env: Env) -> tuple[Path, ...]:
+    return state_file(env), config_folder(env) / "settings.json"
 
 
 def _found(*paths: Path) -> list[Variables]:

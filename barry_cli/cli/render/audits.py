@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from barry_cli.cli.render.columns import columns, printable
+from barry_cli.policy.ruling.wording import plain
 
 if TYPE_CHECKING:
     from barry_cli.cli.bound_audit import Audit, Row
@@ -25,7 +26,13 @@ def text(found: Audit) -> str:
             columns(
                 ("COUNT", "OUTCOME", "RULE", "FIELD", "FOR EXAMPLE"),
                 [
-                    (str(row.count), row.outcome, row.rule, row.field, _shortened(row.examples[0]))
+                    (
+                        str(row.count),
+                        row.outcome,
+                        _rule(row),
+                        row.field,
+                        _shortened(row.examples[0]),
+                    )
                     for row in _rows(found)
                 ],
             )
@@ -38,6 +45,10 @@ def text(found: Audit) -> str:
         + "\n"
     )
     return "".join(lines)
+
+
+def _rule(row: Row) -> str:
+    return plain(row.field, row.rule)
 
 
 def _shortened(example: str) -> str:
@@ -60,7 +71,7 @@ def document(found: Audit) -> dict[str, Any]:
                 {
                     "outcome": row.outcome,
                     "field": row.field or None,
-                    "rule": row.rule or None,
+                    "rule": _rule(row) or None,
                     "count": row.count,
                     "examples": row.examples,
                 }

@@ -157,6 +157,8 @@ def _native_facts(native: Native) -> dict[str, Any]:
         "conflicts": dict(held.conflicts),
         "uncontrolled": dict(held.uncontrolled),
         "operatorOverride": held.operator_override,
+        "refused": list(native.refused),
+        "lowered": list(native.lowered),
         "beyond": list(held.beyond),
         "notes": list(held.notes),
     }
@@ -173,8 +175,9 @@ def _native(native: Native) -> str:
     lines += [
         f"  stays, whatever is denied: {tool} ({why})" for tool, why in held.uncontrolled.items()
     ]
+    lines += [f"  a launch is refused: {each}" for each in native.refused]
     lines += [f"  a launch is refused: {tool}, {why}" for tool, why in held.conflicts.items()]
-    lines += [f"  not held: {each}" for each in held.beyond]
+    lines += [f"  not held: {each}" for each in (*native.lowered, *held.beyond)]
     if held.operator_override:
         lines.append(f"  got round by: {held.operator_override}")
     lines += [f"  note: {note}" for note in held.notes]
@@ -183,10 +186,10 @@ def _native(native: Native) -> str:
     return "".join(f"{printable(line) if line[0] != chr(10) else line}\n" for line in lines)
 
 
-def checked(problems: Sequence[str], hints: Sequence[str]) -> str:
+def checked(problems: Sequence[str], warnings: Sequence[str]) -> str:
     """What a file's validation came to."""
     lines = [f"problem: {printable(each)}\n" for each in problems]
-    lines += [f"hint: {printable(each)}\n" for each in hints]
+    lines += [f"warning: {printable(each)}\n" for each in warnings]
     count = len(problems)
     verdict = f"{count} problem{'s' if count != 1 else ''}" if count else "it is a bound"
     return "".join([*lines, f"{verdict}\n"])

@@ -11,6 +11,7 @@ from barry_cli.cli.render.columns import facts, printable
 from barry_cli.cli.render.talk import style
 from barry_cli.cli.render.verdicts import facts as verdict_facts
 from barry_cli.policy.ruling.argv import command_line
+from barry_cli.policy.ruling.wording import plain
 
 if TYPE_CHECKING:
     from barry_cli.cli.bound_explain import Explained, Seen
@@ -39,7 +40,7 @@ def text(found: Explained) -> str:
 def _why(found: Explained) -> Iterator[tuple[str, str]]:
     verdict = found.verdict
     written = {rule for _, _, rule in found.said_by}
-    rule = written.pop() if len(written) == 1 else verdict.rule
+    rule = written.pop() if len(written) == 1 else plain(verdict.field, verdict.rule)
     if rule or verdict.field:
         yield "rule", " in ".join(each for each in (rule, verdict.field) if each)
     for label, place, words in found.said_by:
@@ -60,7 +61,8 @@ def _seen(seen: tuple[Seen, ...]) -> Iterator[str]:
         elif each.verdict.allowed:
             said = "allowed"
         else:
-            said = f"{each.verdict.outcome}: {each.verdict.rule or each.verdict.field}"
+            rule = plain(each.verdict.field, each.verdict.rule)
+            said = f"{each.verdict.outcome}: {rule or each.verdict.field}"
         indent = "  " * (each.depth + 1)
         yield f"{indent}{line}  {style(f'# {said}', 'dim', sys.stdout)}"
 
@@ -122,7 +124,9 @@ def document(found: Explained) -> dict[str, Any]:
                     "argv": list(each.argv),
                     "depth": each.depth,
                     "outcome": None if each.verdict is None else each.verdict.outcome,
-                    "rule": None if each.verdict is None else each.verdict.rule or None,
+                    "rule": None
+                    if each.verdict is None
+                    else plain(each.verdict.field, each.verdict.rule) or None,
                 }
                 for each in found.seen
             ],

@@ -1,4 +1,4 @@
-"""Opening ``barry.db``: settings, versions, migrations."""
+"""Opening ``barry.db``: settings, version, migration."""
 
 from __future__ import annotations
 
@@ -10,38 +10,9 @@ from pathlib import Path
 from barry_cli.base.files import lock
 from barry_cli.base.paths import ensure
 from barry_cli.base.problems import StoreProblem
+from barry_cli.turns.store.file_system import refuse_network
+from barry_cli.turns.store.schema import MIGRATIONS
 
-# Each entry brings the database from the version that is its place in the tuple to the next one.
-MIGRATIONS: tuple[str, ...] = (
-    """
-    CREATE TABLE session (
-        id TEXT PRIMARY KEY,
-        adapter TEXT NOT NULL,
-        mode TEXT NOT NULL,
-        cwd TEXT NOT NULL,
-        harness_session_id TEXT,
-        harness_version TEXT,
-        guarantees TEXT NOT NULL,
-        lowered TEXT NOT NULL,
-        unverified INTEGER NOT NULL,
-        warnings TEXT NOT NULL,
-        asked TEXT NOT NULL,
-        resumed_from TEXT,
-        owner_uid INTEGER NOT NULL,
-        state TEXT NOT NULL CHECK (state IN ('starting', 'running', 'handed_over', 'ended')),
-        pid INTEGER,
-        pid_started TEXT,
-        supervisor_pid INTEGER,
-        supervisor_started TEXT,
-        exit_status INTEGER,
-        exit_signal INTEGER,
-        created_at TEXT NOT NULL,
-        ended_at TEXT
-    ) STRICT;
-    CREATE INDEX session_by_time ON session (created_at);
-    CREATE INDEX session_by_conversation ON session (adapter, harness_session_id);
-    """,
-)
 VERSION = len(MIGRATIONS)
 
 _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
@@ -61,10 +32,11 @@ def connect(path: Path) -> sqlite3.Connection:
     """An open database of the present version, made or migrated where needed.
 
     A migration first copies the file to ``<name>.v<old version>.backup``.
-    Raises StoreProblem when the file can't be read, is newer than this Barry, or is no database;
-    then the file is as it was.
+    Raises StoreProblem when the file can't be read, is newer than this Barry, is no database, or
+    lies on a network file system; then the file is as it was.
     """
     ensure(path.parent)
+    refuse_network(path)
     wal = _look_at(path)
     try:
         connection = _open(path, wal=wal)
@@ -268,8 +240,8 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        connection.execute("COMMIT")  # may fail, too: a disk is full only when it is written to
     except BaseException:
         with contextlib.suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")

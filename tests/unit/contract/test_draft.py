@@ -52,7 +52,7 @@ ASKED: dict[str, Any] = {
     "telemetry_endpoint": "http://127.0.0.1:9",
     "telemetry_headers": {"a": "b"},
 }
-EVERYWHERE = {"session_id", "cwd", "env", "extra_args"}
+EVERYWHERE = {"session_id", "cwd", "env", "executor", "extra_args"}
 
 
 def draft(**config: Any) -> PlanDraft:

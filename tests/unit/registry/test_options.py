@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from barry_cli.registry.options import schema_problems, validate_options
+from barry_cli.registry.options import validate_options
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -51,46 +51,6 @@ def test_what_does_not_fit_is_said_plainly(value: object, problems: list[str]) -
 def test_schemas_that_are_true_or_false() -> None:
     assert validate_options(True, {"a": 1}) == []
     assert len(validate_options(False, {})) == 1
-
-
-@pytest.mark.parametrize(
-    ("schema", "part"),
-    [
-        ({"type": "objekt"}, "type: 'objekt'"),
-        ({"properties": {"a": {"type": 3}}}, "properties.a.type"),
-        ({"pattern": "("}, "pattern"),
-        (3, "3 is not of type"),
-        ({"$ref": "https://example.org/schema"}, "only references within it are followed"),
-        ({"properties": {"a": {"$ref": "#/$defs/b"}}}, "#/$defs/b, which isn't there"),
-        ({"allOf": [{"$dynamicRef": "other.json"}]}, "only references within it are followed"),
-    ],
-)
-def test_a_schema_that_is_none_is_named(schema: object, part: str) -> None:
-    (problem,) = schema_problems(schema)
-    assert part in problem
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        True,
-        False,
-        {},
-        SCHEMA,
-        {"properties": {"$ref": {"type": "string"}}},
-        {"default": {"$ref": "https://example.org"}, "enum": [{"$ref": "x"}]},
-        {"$defs": {"default": {"type": "string"}}, "$ref": "#/$defs/default"},
-    ],
-)
-def test_a_schema_that_is_one_has_no_problems(schema: object) -> None:
-    assert schema_problems(schema) == []
-
-
-def test_deep_nesting_is_no_crash() -> None:
-    schema: dict[str, Any] = {}
-    for _ in range(5000):
-        schema = {"not": schema}
-    assert schema_problems(schema) == ["it is nested too deeply"]
 
 
 def test_a_reference_elsewhere_is_never_fetched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -306,7 +306,7 @@ VALUES: dict[str, Any] = {
 
 @pytest.mark.parametrize(
     "field", [each.name for each in fields(SessionConfig)
-              if each.name not in ("session_id", "cwd", "env")]
+              if each.name not in ("session_id", "cwd", "env", "executor")]
 )  # fmt: skip
 def test_each_field_is_honoured_or_warned_about(make: Any, field: str) -> None:
     plain, asked = make(), make(**{field: VALUES[field]})

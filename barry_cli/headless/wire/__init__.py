@@ -1,0 +1,1 @@
+"""Protocols that several harnesses speak, without any input or output of their own."""
