@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
 
 from barry_cli.base.files import lock
 from barry_cli.base.paths import ensure
@@ -234,14 +234,37 @@ def _back_up(connection: sqlite3.Connection, to: Path) -> None:
     to.chmod(0o600)
 
 
-@contextlib.contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection) -> _Transaction:
     """One write, whole or not at all. IMMEDIATE: a deferred one fails at once when contended."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")  # may fail, too: a disk is full only when it is written to
-    except BaseException:
+    return _Transaction(connection)
+
+
+class _Transaction:
+    """Two methods and no generator: an event costs one of these."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            try:
+                self._connection.execute("COMMIT")
+                return
+            except BaseException:  # a disk is full only when it is written to
+                self._roll_back()
+                raise
+        self._roll_back()
+
+    def _roll_back(self) -> None:
         with contextlib.suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
+            self._connection.execute("ROLLBACK")

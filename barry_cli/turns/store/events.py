@@ -42,9 +42,13 @@ def add_events(
     turn_id: str,
     rows: Sequence[tuple[str, bool]],
     now: int,
+    last: int | None = None,
 ) -> int:
-    """Write events behind those that are there; the last one's number."""
-    first = _last(connection, session_id) + 1
+    """Write events behind those that are there; the last one's number.
+
+    ``last`` is the session's last number, for who read it in this transaction.
+    """
+    first = (_last(connection, session_id) if last is None else last) + 1
     connection.executemany(
         "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
         (

@@ -40,6 +40,22 @@ def turn_row(connection: sqlite3.Connection, session_id: str, turn_id: str) -> s
     return row
 
 
+def turn_in_log(connection: sqlite3.Connection, session_id: str, turn_id: str) -> sqlite3.Row:
+    """What an event needs: who holds its turn, and the session's last number as ``last``.
+
+    One question for both, since this is asked for each event. Raises like ``turn_row``.
+    """
+    row: sqlite3.Row | None = connection.execute(
+        "SELECT number, id, session_id, state, owner, fence, put_down, "
+        "(SELECT max(sequence) FROM event WHERE session_id = ?2) AS last "
+        "FROM turn WHERE id = ?1 AND session_id = ?2",
+        (turn_id, session_id),
+    ).fetchone()
+    if row is None:
+        raise no_turn(connection, session_id, turn_id)
+    return row
+
+
 def no_turn(connection: sqlite3.Connection, session_id: str, turn_id: str) -> TurnNotFound:
     """What is raised for a turn that isn't there. Raises SessionNotFound itself."""
     require_session(connection, session_id)

@@ -32,7 +32,7 @@ from barry_cli.turns.store.opened import OnCommit, OpenDatabase
 from barry_cli.turns.store.owners import is_gone
 from barry_cli.turns.store.problems import CallUncertain, TurnOver
 from barry_cli.turns.store.reading import input_of, snapshot_of, utc_now
-from barry_cli.turns.store.turn_rows import OVER, change, turn_row
+from barry_cli.turns.store.turn_rows import OVER, change, turn_in_log, turn_row
 
 
 class SqliteTurnStore(TurnHolder):
@@ -126,7 +126,7 @@ class SqliteTurnStore(TurnHolder):
     def _append(self, what: str, session_id: str, turn_id: str, given: Sequence[object]) -> int:
         rows = [_event_row(event) for event in given]
         with self._database.writing(what, durable=False) as connection:
-            turn = turn_row(connection, session_id, turn_id)
+            turn = turn_in_log(connection, session_id, turn_id)
             lease = self._leases.get(turn_id)
             if not lease.holds(turn) if lease is not None else turn["owner"] is not None:
                 leases.refuse(turn)
@@ -136,10 +136,11 @@ class SqliteTurnStore(TurnHolder):
                     details={"sessionId": session_id, "turnId": turn_id},
                 )
             if not rows:
-                return events.last_sequence(connection, session_id)
+                return turn["last"] or 0
             if turn["put_down"] and turn["state"] == "running" and lease is not None:
                 change(connection, turn, put_down=0)
-            return events.add_events(connection, session_id, turn_id, rows, self._now())
+            now, last = self._now(), turn["last"] or 0
+            return events.add_events(connection, session_id, turn_id, rows, now, last)
 
     def pause(
         self,
