@@ -31,15 +31,21 @@ _barry() {
     "bound merge") words="--json --help" ;;
     "bound schema") words="--json --help" ;;
     "bound show") words="--bound --trait --harness --mode --cwd --json --help" ;;
-    "bound validate") words="--json --help" ;;
+    "bound validate") words="--strict --json --help" ;;
     "completion") words="--help" ;;
     "doctor") words="--json --help" ;;
     "man") words="--help" ;;
-    "session") words="launch list resume show stop --help" ;;
+    "session") words="events export fork interrupt launch list prune resume show start stop --help" ;;
+    "session events") words="--follow --after --json --help" ;;
+    "session export") words="--output --json --help" ;;
+    "session fork") words="--file --model --deny-tool --bound --allow-unverified-build --schema --max-turns --timeout --json --help" ;;
+    "session interrupt") words="--json --help" ;;
     "session launch") words="--mode --model --cwd --root --env --option --plugin-dir --deny-tool --bound --trait --relax --require --allow-unverified-build --resume --last --pick --dry-run --supervise --json --help" ;;
     "session list") words="--json --help" ;;
-    "session resume") words="--mode --model --root --env --option --plugin-dir --deny-tool --bound --trait --relax --require --allow-unverified-build --dry-run --supervise --json --help" ;;
+    "session prune") words="--older-than --keep --dry-run --json --help" ;;
+    "session resume") words="--file --mode --model --root --env --option --plugin-dir --deny-tool --bound --trait --relax --require --allow-unverified-build --dry-run --supervise --schema --max-turns --timeout --json --help" ;;
     "session show") words="--json --help" ;;
+    "session start") words="--file --model --cwd --root --env --option --plugin-dir --deny-tool --bound --trait --relax --require --allow-unverified-build --resume --fork --schema --max-turns --timeout --fallback --json --help" ;;
     "session stop") words="--json --help" ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))

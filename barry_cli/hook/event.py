@@ -16,7 +16,8 @@ def read_all(descriptor: int, limit: int) -> bytes:
     """Everything up to the end. Raises Unreadable when there is more than the limit (in bytes)."""
     pieces: list[bytes] = []
     size = 0
-    while piece := posix.read(descriptor, 1 << 18):
+    # A larger piece would be asked of the system, and given back, each time.
+    while piece := posix.read(descriptor, 1 << 16):
         size += len(piece)
         if size > limit:
             raise Unreadable(f"it has more than {limit >> 20} MiB")

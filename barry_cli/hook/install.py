@@ -22,7 +22,7 @@ from barry_cli.policy.bundle import entry
 from barry_cli.policy.cache import kept_bundle
 from barry_cli.policy.ruling.policy import Policy
 
-PROGRAM = "barry_cli.hook.run"
+PROGRAM = "barry_cli.hook.run:main"
 
 RULED = ("before-tool", "ask")
 """The kinds of event that are ruled on."""

@@ -23,12 +23,17 @@ AGAIN = "End the session and start it again"
 def main(arguments: "list[str]") -> None:
     """Rule on the event that standard input holds, answer, and end the process."""
     try:
-        import _thread
+        import _signal as signals  # type: ignore[import-not-found]  # what builds on it costs
 
-        _thread.start_new_thread(_watch, ())
+        signals.signal(signals.SIGALRM, _late)
+        signals.pthread_sigmask(signals.SIG_UNBLOCK, (signals.SIGALRM,))
+        signals.alarm(SECONDS)
         held = _policy(arguments)
         event = _event()
         form = _format(held, event)
+        # From here on only a file system that answers no more takes long. It would hold up a
+        # function of ours too: the process is killed instead, and the command's end refuses.
+        signals.signal(signals.SIGALRM, signals.SIG_DFL)
         verdict = _rule(held, form, event)
         code = _answer(form, verdict)
         if held.listener is not None:
@@ -112,9 +117,5 @@ def _refuse(reason: str) -> None:
         posix._exit(REFUSE)  # noqa: SLF001 - as above
 
 
-def _watch() -> None:
-    import time
-
-    time.sleep(SECONDS)
-    # From a thread of its own: a file system that answers no more would hold up a signal's handler.
+def _late(*given: object) -> None:
     _refuse(f"the ruling took longer than {SECONDS} seconds")

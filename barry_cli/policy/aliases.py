@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
 from barry_cli.policy.problems import PolicyProblem
 from barry_cli.policy.schema import AgentTrait, Bound, Rules
+
+
+class Answering(Protocol):
+    """What has an id, and perhaps ``aliases`` that policies may still name it by."""
+
+    @property
+    def id(self) -> str: ...
+
+
+def names_of(harness: str | Answering) -> tuple[str, ...]:
+    """All names that a policy may know a harness by: its id, and its aliases where they are known.
+
+    ``harness``: its id alone, or its record or anything else with these parts.
+    """
+    if isinstance(harness, str):
+        return (harness,)
+    return (harness.id, *getattr(harness, "aliases", ()))
 
 
 def bound_with_ids(bound: Bound, ids: Mapping[str, str]) -> Bound:

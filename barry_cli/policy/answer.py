@@ -2,10 +2,11 @@
 
 from barry_cli.policy.json_text import parse
 from barry_cli.policy.ruling.argv import command_line, is_whole_line
-from barry_cli.policy.ruling.paths import real
+from barry_cli.policy.ruling.paths import Disk, real
 from barry_cli.policy.ruling.policy import Policy, load
 from barry_cli.policy.ruling.rule import rule, rule_command
 from barry_cli.policy.ruling.told import document, text
+from barry_cli.policy.ruling.tools import row_of
 from barry_cli.policy.ruling.verdict import Verdict
 
 
@@ -22,8 +23,9 @@ def answer(
     ``data``: the compiled policy. ``links``: where the places that it names have to lie. ``tail``,
     ``values``: the words after ``--``, and the options with a value.
     """
+    disk = Disk()
     for path, there in links:
-        if real(path, cwd) != there:
+        if real(path, cwd, disk) != there:
             return None
     verdict = _verdict(load(data), cwd, tail, values)
     if verdict is None:
@@ -35,7 +37,9 @@ def _verdict(
     policy: Policy, cwd: str, tail: "tuple[str, ...]", values: "dict[str, str]"
 ) -> Verdict | None:
     if "--tool" in values:
-        given = parse(values["--input"])
+        given = parse(values["--input"], once=True)
+        if row_of(policy, values["--tool"]) is None:
+            return None  # whether it can be ruled on takes more than the policy
         return rule(policy, values["--tool"], given, cwd) if type(given) is dict else None
     if "--command" in values:
         return rule_command(policy, values["--command"], cwd)

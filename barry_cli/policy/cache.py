@@ -28,7 +28,7 @@ SETTLED_NS = 50_000_000
 
 HOUSE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-PROGRAM = "barry_cli.policy.answer"
+PROGRAM = "barry_cli.policy.answer:answer"
 """What the door runs; with all that it imports it goes into one file."""
 
 
@@ -106,7 +106,7 @@ def kept_bundle(program: str) -> Bundle:
     place = folders().cache / "policies"
     path = place / _code_name(program, _own_files())
     with contextlib.suppress(OSError, ValueError, TypeError, EOFError):
-        return parse(program, path.read_bytes())
+        return parse(path.read_bytes())
     made = bundle(program)
     with contextlib.suppress(BarryError):
         write_atomic(path, bundle_file(made))

@@ -10,14 +10,15 @@ from barry_cli.contract.data import Data
 from barry_cli.policy.ruling.actions import LEAVES, expand_actions
 from barry_cli.policy.ruling.domains import canonical, compile_domains, domain_rule
 from barry_cli.policy.ruling.file_use import WRITE
-from barry_cli.policy.ruling.files import Files, Seen
+from barry_cli.policy.ruling.files import Files
 from barry_cli.policy.ruling.matching import every_match, first_match
 from barry_cli.policy.ruling.network import reach
-from barry_cli.policy.ruling.operands import known
+from barry_cli.policy.ruling.operands import HOLE, known
 from barry_cli.policy.ruling.paths import spots
 from barry_cli.policy.ruling.patterns import compile_allow, compile_deny
 from barry_cli.policy.ruling.programs.call import Found
 from barry_cli.policy.ruling.programs.walk import walk
+from barry_cli.policy.ruling.seen import Seen
 from barry_cli.policy.ruling.shell.reading import Word, read
 from barry_cli.policy.ruling.traffic import Traffic
 
@@ -66,7 +67,7 @@ def classify_network_actions(classification: _Classified, raw_command: str) -> l
     They are told from ``raw_command``; from the argument vectors where that is empty.
     """
     if raw_command:
-        actions = set(Traffic(walk(read(raw_command))).actions)
+        actions = set(Traffic(walk(read(raw_command)), hosts=False).actions)
     else:
         actions = set()
         for argv in classification.argvs:
@@ -85,7 +86,7 @@ def is_network_action_denied(command: str, actions: Sequence[str]) -> str | None
         return None
     denied = expand_actions(list(actions))
     found = walk(read(command))
-    performed = Traffic(found).actions
+    performed = Traffic(found, hosts=False).actions
     for tag in LEAVES:
         if tag in performed and tag in denied:
             return tag
@@ -97,12 +98,14 @@ def extract_domains_from_command(command: str) -> list[str]:
 
     A host of which only the end is known is written ``*.example.com``.
     """
-    return list(Traffic(walk(read(command))).hosts)
+    hosts = Traffic(walk(read(command))).hosts
+    plain = [f"*{host[1:]}" if host[:2] == f"{HOLE}." else host for host in hosts]
+    return [host for host in dict.fromkeys(plain) if HOLE not in host]
 
 
 def is_domain_denied(domain: str, domains: Sequence[str]) -> str | None:
     """The first pattern that matches a host, or None. ``*.foo.com`` matches every name below."""
-    return domain_rule(canonical(domain), compile_domains(list(domains)))
+    return domain_rule(canonical(domain), compile_domains(list(domains), urls=True))
 
 
 def is_file_denied(file_path: str, deny: Sequence[str]) -> str | None:

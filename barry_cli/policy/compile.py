@@ -96,7 +96,7 @@ def _network(network: NetworkBound | None, made: Policy) -> None:
             made.actions.setdefault(leaf, action)
         for tool in get_implied_denied_tools([action]):
             made.implied.setdefault(tool.casefold(), action)
-    made.domains = compile_domains(_some(network.domains))
+    made.domains = compile_domains(_some(network.domains), urls=True)
     if network.enforce == "sandbox":
         made.allow_domains = compile_domains(_some(network.allow_domains))
     if made.domains or made.allow_domains is not None:

@@ -76,13 +76,22 @@ def apply_bound_guards(tools: Sequence[Tool], scope: BoundLike) -> list[Tool]:
         return []
     root = _here() or "/"
     policy = compile_policy(as_bound(scope), root=root, floor=floor_patterns(folders()))
-    guard = _Guard(policy, tools)
+    guard = _Guard(policy, [tool.name for tool in tools])
     return [dataclasses.replace(tool, handler=_guarded(tool, guard)) for tool in tools]
+
+
+def guarded_verdict(policy: Policy, name: str, params: object, cwd: str) -> Verdict:
+    """The ruling on a call of a tool of this name in a folder, as its guard would give it."""
+    found = _Guard(policy, [name]).verdicts(name, _only_reads(None, name), params, cwd)
+    last = next(found)
+    while last.allowed and (following := next(found, None)) is not None:
+        last = following
+    return last
 
 
 def _guarded(tool: BoundGuardTool, guard: _Guard) -> Handler:
     handler = tool.handler
-    reads = _only_reads(tool)
+    reads = _only_reads(tool, tool.name)
 
     async def guarded(params: Any, context: Any) -> object:
         for verdict in guard.verdicts(tool.name, reads, params):
@@ -103,7 +112,7 @@ class _Guard:
     Which kinds a call has is known from its parameters alone: a tool may have several.
     """
 
-    def __init__(self, policy: Policy, tools: Sequence[BoundGuardTool]) -> None:
+    def __init__(self, policy: Policy, tools: Sequence[str]) -> None:
         # At its import the tool tables of the adapters are read.
         from barry_cli.policy.network_tools import NETWORK_TOOL_URL_PARAMS
 
@@ -112,17 +121,19 @@ class _Guard:
         for kind in _KINDS:
             listed = self.by_kind[kind] = copy.copy(policy)
             fields = (_TEXT,)
-            listed.tools = {tool.name: (kind, fields) for tool in tools}
+            listed.tools = dict.fromkeys(tools, (kind, fields))
         # A tool that isn't listed is ruled by its name, and by its URLs.
         self.by_name = copy.copy(policy)
-        self.by_name.urls = {name: _TEXT for tool in tools for name in _bare(tool.name)}
+        self.by_name.urls = {name: _TEXT for tool in tools for name in _bare(tool)}
         # Nothing is written by what only reads.
         self.by_reading_name = copy.copy(self.by_name)
         self.by_reading_name.denied_access = ()
 
-    def verdicts(self, name: str, reads: bool, params: object) -> Iterator[Verdict]:
+    def verdicts(
+        self, name: str, reads: bool, params: object, cwd: str | None = None
+    ) -> Iterator[Verdict]:
         """The ruling on a call: its name first, then each parameter in its order."""
-        cwd = _here()
+        cwd = _here() if cwd is None else cwd
         named = self.by_reading_name if reads else self.by_name
         yield rule(named, name, {}, cwd)
         texts = [(_plain(key), key, text) for key, text in _texts(params)]
@@ -146,7 +157,7 @@ class _Guard:
                 yield rule(self.by_kind["patch"], name, {_TEXT: text}, start)
 
 
-def _only_reads(tool: BoundGuardTool) -> bool:
+def _only_reads(tool: object, name: str) -> bool:
     """Whether a tool surely writes nothing: its catalogue says so, or every word of its name.
 
     What a server says of its own tool can take that away, never give it.
@@ -162,7 +173,7 @@ def _only_reads(tool: BoundGuardTool) -> bool:
         destructive = hints.get("destructive_hint", hints.get("destructiveHint"))
         if read_only is False or destructive is True:
             return False
-    bare = re.split(r"__|[:/.]", tool.name)[-1]
+    bare = re.split(r"__|[:/.]", name)[-1]
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", bare).replace("-", "_").lower().split("_")
     return words[0] in READING and READING.union(_READ_WHAT).issuperset(words)
 

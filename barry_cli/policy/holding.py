@@ -72,7 +72,7 @@ def holding(
     } or (set() if traits else set(found.native_tools))
     tools = [ToolMeta(namespace=found.id, tool_name=tool, access="write") for tool in granted]
     policy = resolve_native_policy(NativeGrants(bound=bound, tools=tools), found, mode)
-    named = native_tool_denials(bound, found.id, found.native_tools)
+    named = native_tool_denials(bound, found, found.native_tools)
     back = taken_back(bound, found)
     per_call = gating in ("hooks", "per-call")
     why = {} if per_call else {tool: why for tool, why in back.why.items() if tool not in named}

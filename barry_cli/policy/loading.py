@@ -1,114 +1,153 @@
-"""Modules from one file, which holds the code of many: nothing is looked for.
+"""A program from one file: each of its definitions is made when something first names it.
 
-They know nothing of those that the interpreter imports. One is made when something of it is asked
-for, or when one of its functions is called: to name a function costs nothing.
+Behind the program's own names stand the builtins, and behind those the definitions that nobody
+has named yet: a mapping, which the interpreter asks for a name that it found nowhere before.
 """
 
+import builtins
 import marshal
 import posix
 import sys
 
-Index = tuple[tuple[str, str, int], ...]
-"""Of each module its name, the names of its functions with a blank before and after each, and the
-size of its code in bytes. The codes stand at the end of the file, in order."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FunctionType
+else:  # to import it would cost
+    FunctionType = type(lambda: None)
 
-MODULES, LATER = "__modules__", "__later__"
-"""Under these names a module finds all others (the first) and functions of theirs (the second)."""
+Head = tuple[str, dict[str, str], str, str, tuple[int, ...]]
+"""The name that the program begins with; the files of machine code that it imports; the names of
+its second piece, a blank before and after each; the names of those that stand alone, with blanks
+between; and where each piece ends, in bytes.
 
-SIZE = 8
-"""With so many bytes a file begins that tells how long what follows is: index and machine code."""
+The pieces stand at the end of the file, as marshal writes them. Two hold what most calls need,
+definitions by name: the first is read at once, the second with the first one of it that is named.
+The others hold one definition each, in the order of the names.
 
+A definition is the code of a function; data, alone in a tuple; the code of a function, its defaults
+and its defaults by keyword; or the code of a statement, and which of the names that it binds."""
 
-def load_file(path: str) -> "Modules":
-    """The modules of a file that begins with its index. Raises OSError, and what marshal raises
-    for a file that isn't whole.
-    """
-    descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
-    size = int.from_bytes(posix.read(descriptor, SIZE), "big")
-    index, machine_code = marshal.loads(posix.read(descriptor, size))  # noqa: S302 - Barry's own
-    posix.close(descriptor)
-    return load(index, machine_code, path)
-
-
-def load(index: Index, machine_code: "dict[str, str]", path: str) -> "Modules":
-    """The modules of a file. ``machine_code``: files of the interpreter's own that they import.
-
-    Raises OSError.
-    """
-    if machine_code:
-        sys.meta_path.insert(0, _Finder(machine_code))  # type: ignore[arg-type]  # its type costs
-    modules = Modules()
-    modules.descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
-    at = posix.fstat(modules.descriptor).st_size
-    for name, functions, size in reversed(index):
-        at -= size
-        modules.places[name] = (at, size, functions)
-    return modules
+LATER, METHOD, FOUND = "__later__", "__method__", "__found__"
+"""Under these names a definition finds what gives it a function, or a method, that isn't made, and
+what looks names up in a text."""
 
 
-class Modules(dict[str, object]):
-    """The modules by name. One that isn't there yet is made."""
+def load(head: Head, descriptor: int) -> "FunctionType":
+    """The function that a program begins with, its definitions at the end of an open file."""
+    start, machine_code, often, alone, ends = head
+    waiting = _Waiting(builtins.__dict__)
+    waiting["__import__"] = waiting.imported
+    waiting.machine_code, waiting.descriptor, waiting.ends = machine_code, descriptor, ends
+    waiting.begin = posix.fstat(descriptor).st_size - ends[-1]
+    waiting.often, waiting.alone, waiting.places = often, alone, {}
+    waiting.ready = waiting.piece(0)
+    # Builtins are found at once among the names: each one found behind them costs an exception.
+    waiting.names = names = dict(builtins.__dict__)
+    names["__builtins__"] = waiting
+    names[LATER], names[METHOD], names[FOUND] = waiting.later, waiting.method, found
+    return waiting.function(start)
 
-    def __init__(self) -> None:
-        self.descriptor = -1
-        self.places: dict[str, tuple[int, int, str]] = {}
+
+class _Waiting(dict[str, object]):
+    """The builtins; and what is named for the first time is made."""
+
+    alone: str
+    begin: int
+    descriptor: int
+    ends: "tuple[int, ...]"
+    machine_code: "dict[str, str]"
+    names: "dict[str, object]"
+    often: str
+    places: "dict[str, int]"
+    ready: "dict[str, object]"
 
     def __missing__(self, name: str) -> object:
-        at, size, _ = self.places[name]
-        made = self[name] = type(sys)(name)
-        made.__dict__[MODULES] = self
-        made.__dict__[LATER] = self.later
-        code = posix.pread(self.descriptor, size, at)
-        exec(marshal.loads(code), made.__dict__)  # noqa: S102, S302 - Barry's own
+        # Raises KeyError for what isn't there, which the interpreter makes a NameError.
+        made = self.ready.pop(name, None)
+        if made is None:
+            if f" {name} " in self.often:
+                self.often = ""
+                self.ready |= self.piece(1)
+                return self[name]
+            made = self.piece(self.place(name))
+        names = self.names
+        if type(made) is tuple:
+            if len(made) == 1:
+                made = made[0]
+            elif len(made) == 2:
+                code, own = made
+                bound: dict[str, object] = {}
+                exec(code, names, bound)  # noqa: S102 - our own
+                made = bound[own]
+            else:
+                code, defaults, by_keyword = made
+                made = FunctionType(code, names, None, defaults)
+                made.__kwdefaults__ = by_keyword
+        else:
+            made = FunctionType(made, names)  # type: ignore[arg-type]  # it is code
+        names[name] = made
         return made
 
-    def later(self, module: str, name: str = "") -> object:
-        """A function that makes its module when it is called; without its name, the module."""
-        if module in self:
-            return getattr(self[module], name) if name else self[module]
-        if not name:
-            return _Late(self, module)
+    def place(self, name: str) -> int:
+        """Which piece holds a definition that stands alone. Most calls ask for none."""
+        if not self.places:
+            self.places = dict(zip(self.alone.split(" "), range(2, len(self.ends)), strict=False))
+        return self.places[name]
+
+    def piece(self, place: int) -> "dict[str, object]":
+        """What a piece of the file holds. Of those that hold one definition it is that."""
+        at = self.ends[place - 1] if place else 0
+        data = posix.pread(self.descriptor, self.ends[place] - at, self.begin + at)
+        made: dict[str, object] = marshal.loads(data)  # noqa: S302 - our own
+        return made
+
+    def imported(self, name: str, *given: object) -> object:
+        """What an import statement gives: to look for a module as the interpreter does costs."""
+        if name not in sys.modules:
+            file = self.machine_code.get(name)
+            if file is None:
+                return builtins.__import__(name)
+            import _imp
+
+            module = _imp.create_dynamic(type(sys.__spec__)(name, None, origin=file))
+            _imp.exec_dynamic(module)
+            sys.modules[name] = module
+        return sys.modules[name]
+
+    def function(self, name: str) -> "FunctionType":
+        """A function of the program's."""
+        # Nobody asks for anything else.
+        return self.names.get(name) or self[name]  # type: ignore[return-value]  # as it says
+
+    def later(self, name: str) -> object:
+        """A function that stands for another one, which is made when this one is called."""
 
         def function(*given: object, **named: object) -> object:
-            return getattr(self[module], name)(*given, **named)
+            return self.function(name)(*given, **named)
 
         return function
 
-    def call(self, module: str, name: str, *given: object) -> object:
-        """What a function gives."""
-        return getattr(self[module], name)(*given)
+    def method(self, name: str) -> object:
+        """A function that becomes another one when it is called."""
+        made = FunctionType(_becomes.__code__, self.names)
+        made.__kwdefaults__ = {"_own": (self, name, made)}
+        return made
 
 
-class _Late:
-    """A module that is made when something of it is asked for that isn't a function."""
-
-    __slots__ = ("module", "modules")
-
-    def __init__(self, modules: Modules, module: str) -> None:
-        self.modules = modules
-        self.module = module
-
-    # Not __getattr__: before that is asked, the interpreter writes an error message each time.
-    def __getattribute__(self, name: str) -> object:
-        modules, module = _OWN(self, "modules"), _OWN(self, "module")
-        if f" {name} " in modules.places[module][2]:
-            return modules.later(module, name)
-        return getattr(modules[module], name)
+def _becomes(*given: object, _own: "tuple[_Waiting, str, FunctionType]", **named: object) -> object:
+    waiting, name, function = _own
+    made = waiting.function(name)
+    function.__defaults__, function.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
+    function.__code__ = made.__code__
+    return function(*given, **named)
 
 
-_OWN = object.__getattribute__
-
-
-class _Finder:
-    """Finds files of machine code without looking for them."""
-
-    def __init__(self, files: "dict[str, str]") -> None:
-        self._files = files
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> object:
-        file = self._files.get(name)
-        if file is None:
-            return None
-        # Part of every interpreter, and there already.
-        loader = sys.modules["_frozen_importlib_external"].ExtensionFileLoader(name, file)
-        return type(sys.__spec__)(name, loader, origin=file)
+def found(text: str, name: object, default: object = None) -> object:
+    """What a name stands for in a text that has a line for each: the name, a tab, and that."""
+    if type(name) is not str or "\n" in name:
+        return default
+    at = text.find(f"\n{name}\t")
+    if at < 0:
+        return default
+    at += len(name) + 2
+    return text[at : text.index("\n", at)]

@@ -18,6 +18,7 @@ from barry_cli.policy.bound_file import SUFFIXES, BoundNotFound, read_bound_file
 from barry_cli.policy.merge import bound_has_content, merge_with_notes
 from barry_cli.policy.named import NamedBounds, Row, bag_table, row_names
 from barry_cli.policy.places import PROJECT_FOLDER, is_there, project_files
+from barry_cli.policy.problems import PolicyProblem
 from barry_cli.policy.ruling.patterns import anchored
 from barry_cli.policy.schema import AgentTrait, Bound
 
@@ -84,19 +85,19 @@ def effective_bound(
 ) -> Effective:
     """The bounds of a session in a folder. ``rows``: the records of the installed adapters.
 
-    ``asked``: names, or paths from where the caller stands. ``harness``: the id, for what traits
-    say about one. ``held_to``: what the session that goes on was held to. Raises BoundNotFound,
-    BoundRefused, PolicyProblem for a trait that there isn't, and StoreProblem: a bound that can't
-    be read can't be held.
+    ``asked``: names, or paths from where the caller stands. ``harness``: its id or an alias, for
+    what traits say about one. ``held_to``: what the session that goes on was held to. Raises
+    BoundNotFound, BoundRefused, PolicyProblem for a trait that there isn't, and StoreProblem: a
+    bound that can't be read can't be held.
     """
     search = _Search(folders, rows, cwd)
     sources = [*search.always(), *search.of_project(), *search.asked_for(asked)]
     if held_to is not None:
         label = "the session before"
         sources.append(Source("resumed", label, label, held_to, held_to))
-    granted = _traits(rows, traits, harness, search.ids)
-    for trait in granted:
-        sources += search.of_trait(trait)
+    granted = _traits(rows, traits, harness and search.ids.get(harness, harness), search.ids)
+    for owner, trait in granted:
+        sources += search.of_trait(trait, owner)
     merged = merge_with_notes(
         [source.bound for source in sources], [source.label for source in sources]
     )
@@ -104,7 +105,7 @@ def effective_bound(
         sources=tuple(sources),
         bound=merged.bound if bound_has_content(merged.bound) else None,
         notes=merged.notes,
-        traits=tuple(granted),
+        traits=tuple(trait for _, trait in granted),
         looked_at=tuple(dict.fromkeys(search.looked)),
     )
 
@@ -181,9 +182,7 @@ class _Search:
         for name in names:
             yield self._asked(name, "asked", "")
 
-    def of_trait(self, trait: AgentTrait) -> Iterator[Source]:
-        owners = [row["id"] for row in self._rows if trait.name in bag_table(row, "traits")]
-        owner = owners[0] if owners else ""
+    def of_trait(self, trait: AgentTrait, owner: str) -> Iterator[Source]:
         if trait.bound is not None:
             place = f"the bag of {owner}"
             yield self._source("trait", f"the trait {trait.name}", place, trait.bound, self._root)
@@ -231,11 +230,41 @@ def short(path: str) -> str:
 
 def _traits(
     rows: Sequence[Row], names: Sequence[str], harness: str | None, ids: Mapping[str, str]
-) -> list[AgentTrait]:
-    """The traits of these names and all that come with them."""
+) -> list[tuple[str, AgentTrait]]:
+    """The traits of these names and all that come with them, each with the adapter whose it is.
+
+    What a trait names is looked for in its own bag first.
+    """
     if not names:
         return []
     from barry_cli.policy.traits import expand_trait_names
 
     known = {name: trait_with_ids(trait, ids) for name, trait in known_traits(rows).items()}
-    return [known[name] for name in expand_trait_names(names, known, harness)]
+
+    def whole(name: str, owner: str = "") -> str:
+        whose, colon, short = name.rpartition(":")
+        if colon:
+            return f"{ids.get(whose, whose)}:{short}"
+        if f"{owner}:{name}" in known:
+            return f"{owner}:{name}"
+        found = [each for each in known if each.endswith(f":{name}")]
+        if len(found) > 1:
+            raise PolicyProblem(
+                f"the trait {name} could be any of {', '.join(found)}", hint="write one of them"
+            )
+        return found[0] if found else name
+
+    placed = {
+        name: trait.model_copy(
+            update={
+                "includes": tuple(whole(each, owner) for each in trait.includes or ()),
+                "harness_traits": {
+                    key: whole(each, owner) for key, each in (trait.harness_traits or {}).items()
+                },
+            }
+        )
+        for name, trait in known.items()
+        for owner in (name.rpartition(":")[0],)
+    }
+    found = expand_trait_names([whole(name) for name in names], placed, harness)
+    return [(name.rpartition(":")[0], known[name]) for name in found]

@@ -16,6 +16,7 @@ from barry_cli.base.ids import nearest
 from barry_cli.contract.adapter import NativeControl
 from barry_cli.contract.data import Data
 from barry_cli.contract.levels import ModeId
+from barry_cli.policy.aliases import names_of
 from barry_cli.policy.merge import BoundLike, as_bound
 from barry_cli.policy.problems import PolicyProblem
 from barry_cli.policy.ruling.actions import LEAVES, expand_actions
@@ -148,12 +149,14 @@ def taken_back(bound: Bound | None, harness: NativeHarness) -> TakenBack:
 
 
 def native_tool_denials(
-    bound: BoundLike | None, harness: str, inventory: Sequence[str]
+    bound: BoundLike | None, harness: str | AnyHarness, inventory: Sequence[str]
 ) -> list[str]:
     """The native tools that a bound names, under ``nativeTools`` or ``deniedTools``; in any case,
     answered as the inventory spells them.
+
+    ``harness``: its id, or itself: a bound may name it by an alias.
     """
-    return _denials(as_bound(bound), (harness,), inventory)
+    return _denials(as_bound(bound), names_of(harness), inventory)
 
 
 def native_tool_status(
@@ -170,7 +173,7 @@ def native_tool_status(
     granted = {
         tool
         for trait in traits
-        for name in _ids(given)
+        for name in names_of(given)
         for tool in (trait.native_tools or {}).get(name, ())
     }
     policy = _policy(granted, as_bound(bound), given, mode)
@@ -194,7 +197,7 @@ def resolve_native_policy(
     if harness is None:
         return NativePolicy()
     found = native_harness(harness)
-    granted = {tool.tool_name for tool in given.tools if tool.namespace in _ids(found)}
+    granted = {tool.tool_name for tool in given.tools if tool.namespace in names_of(found)}
     return _policy(granted, as_bound(given.bound), found, mode)
 
 
@@ -206,7 +209,7 @@ def validate_native_tools(manifest: object, harness: AnyHarness) -> None:
     bag = NativeManifest.model_validate(manifest)
     found = native_harness(harness)
     problems = []
-    for place, tool in _native_names(bag, _ids(found)):
+    for place, tool in _native_names(bag, names_of(found)):
         if tool not in found.native_tools:
             guess = nearest(tool, found.native_tools)
             asked = f"; did you mean {guess}?" if guess else ""
@@ -227,7 +230,7 @@ def _policy(
     reach = _Reach(harness.native_tools, control)
     asked = set(map(str.casefold, granted))
     wanted = [tool for tool in harness.native_tools if tool.casefold() in asked]
-    denials = set(_denials(bound, _ids(harness), harness.native_tools))
+    denials = set(_denials(bound, names_of(harness), harness.native_tools))
     back = taken_back(bound, harness).why
     left = [tool for tool in wanted if tool not in denials and tool not in back]
     allowed = reach.turned_on(left)
@@ -329,7 +332,7 @@ def _category(harness: NativeHarness, category: NativeCategory) -> set[str] | No
     if category in manifest.categories:
         said.append(manifest.categories[category])
     listed = manifest.bounds[category].native_tools if category in manifest.bounds else None
-    said += [tools for owner, tools in (listed or {}).items() if owner in _ids(harness)]
+    said += [tools for owner, tools in (listed or {}).items() if owner in names_of(harness)]
     return {tool.casefold() for tools in said for tool in tools} if said else None
 
 
@@ -350,10 +353,6 @@ def _denials(bound: Bound | None, ids: Sequence[str], inventory: Sequence[str]) 
         for tool in inventory
         if named.intersection([tool.casefold(), *(f"{owner}:{tool}".casefold() for owner in ids)])
     ]
-
-
-def _ids(harness: NativeHarness) -> tuple[str, ...]:
-    return (harness.id, *harness.aliases)
 
 
 def _native_names(bag: NativeManifest, ids: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import StringConstraints, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
+from barry_cli.policy.impossible import impossible
 from barry_cli.policy.sentences import RULE, sentences
 from barry_cli.policy.strict import Strict, Table
 
@@ -138,10 +139,10 @@ def bound_problems(document: object) -> list[str]:
     """What keeps a parsed TOML or JSON document from being a bound; empty when it is one."""
     empty = [f"{place} is null: leave it out instead" for place in _nulls(document, "")]
     try:
-        Bound.model_validate(document, by_alias=True, by_name=False)
+        bound = Bound.model_validate(document, by_alias=True, by_name=False)
     except ValidationError as error:
         return empty + sentences(error, Bound)
-    return empty
+    return empty + impossible(bound)
 
 
 def parse_bound(document: object) -> Bound:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 
 from barry_cli.base.ids import nearest
+from barry_cli.policy.aliases import Answering, names_of
 from barry_cli.policy.merge import BoundLike, Merged, as_bound, bound_has_content, merge_with_notes
 from barry_cli.policy.problems import PolicyProblem
 from barry_cli.policy.schema import Access, AgentTrait, Bound
@@ -29,10 +30,11 @@ class ResolvedTraitGrants:
 
 
 def expand_trait_names(
-    names: Sequence[str], traits: Mapping[str, AgentTrait], harness: str | None = None
+    names: Sequence[str], traits: Mapping[str, AgentTrait], harness: str | Answering | None = None
 ) -> list[str]:
     """The selected traits and all that they include, each once; a trait stands before what it
-    includes. ``harness`` adds the traits that come with it.
+    includes. ``harness``, its id or itself (a trait may name it by an alias), adds the traits that
+    come with it.
 
     Raises PolicyProblem for an unknown name: leaving it out could leave out its restrictions.
     """
@@ -50,7 +52,9 @@ def expand_trait_names(
 
 
 def resolve_traits(
-    trait_names: Sequence[str], all_traits: Mapping[str, AgentTrait], harness: str | None = None
+    trait_names: Sequence[str],
+    all_traits: Mapping[str, AgentTrait],
+    harness: str | Answering | None = None,
 ) -> ResolvedTraitGrants:
     """What the traits grant together; where two differ, ``readwrite`` wins.
 
@@ -96,7 +100,7 @@ async def resolve_effective_bound(
     trait_names: Sequence[str],
     traits: Mapping[str, AgentTrait],
     bounds: Iterable[BoundLike | None] | None = None,
-    harness: str | None = None,
+    harness: str | Answering | None = None,
 ) -> Bound | None:
     """All restrictions that hold: the caller's bounds, then each trait's own and named ones.
 
@@ -119,7 +123,7 @@ async def effective_with_notes(
     trait_names: Sequence[str],
     traits: Mapping[str, AgentTrait],
     bounds: Iterable[BoundLike | None] | None = None,
-    harness: str | None = None,
+    harness: str | Answering | None = None,
 ) -> Merged:
     """``resolve_effective_bound`` with what a person should know about it."""
     chain: list[BoundLike | None] = []
@@ -148,10 +152,12 @@ async def effective_with_notes(
     return merged if bound_has_content(merged.bound) else Merged(None, merged.notes)
 
 
-def _included(trait: AgentTrait, harness: str | None) -> Iterator[str]:
+def _included(trait: AgentTrait, harness: str | Answering | None) -> Iterator[str]:
     yield from trait.includes or ()
-    if harness is not None and harness in (trait.harness_traits or {}):
-        yield (trait.harness_traits or {})[harness]
+    named = trait.harness_traits or {}
+    for name in names_of(harness) if harness is not None else ():
+        if name in named:
+            yield named[name]
 
 
 def _unknown(name: str, asker: str, traits: Mapping[str, AgentTrait]) -> PolicyProblem:

@@ -88,9 +88,19 @@ class Document:
 README, CONTRIBUTING, CHANGELOG = (
     Document(ROOT / f"{name}.md") for name in ("README", "CONTRIBUTING", "CHANGELOG")
 )
-JSON, ADAPTERS, FILES, GUEST_MODE, BOUNDS, BOUNDS_LIMITS = (
+JSON, ADAPTERS, AGENTS, FILES, GUEST_MODE, HOSTED_MODE, BOUNDS, BOUNDS_LIMITS, SESSIONS = (
     Document(ROOT / "docs" / f"{name}.md")
-    for name in ("json", "adapters", "files", "guest-mode", "bounds", "bounds-limits")
+    for name in (
+        "json",
+        "adapters",
+        "agents",
+        "files",
+        "guest-mode",
+        "hosted-mode",
+        "bounds",
+        "bounds-limits",
+        "sessions",
+    )
 )
 
 

@@ -24,15 +24,18 @@ from barry_cli.cli.pages.tree import Verb, tree
 from barry_cli.groundwork import environment
 from tests.unit.documents import (
     ADAPTERS,
+    AGENTS,
     BOUNDS,
     BOUNDS_LIMITS,
     CHANGELOG,
     CONTRIBUTING,
     FILES,
     GUEST_MODE,
+    HOSTED_MODE,
     JSON,
     README,
     ROOT,
+    SESSIONS,
     Bash,
     Document,
     Row,
@@ -47,10 +50,13 @@ DOCUMENTS = [
     CHANGELOG,
     JSON,
     ADAPTERS,
+    AGENTS,
     FILES,
     GUEST_MODE,
+    HOSTED_MODE,
     BOUNDS,
     BOUNDS_LIMITS,
+    SESSIONS,
 ]
 
 by_name = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: each.path.name)
@@ -241,6 +247,7 @@ for file in sorted(Path("adapters").glob("*/pyproject.toml")):
     adapter = importlib.import_module(entry.partition(":")[0]).adapter
     found[adapter.id] = {
         "mode": snapshot(adapter.modes["guest"]),
+        "hosted": snapshot(adapter.modes["hosted"]) if adapter.modes["hosted"] else None,
         "capabilities": snapshot(adapter.capabilities),
         "offers": [name for name, mode in adapter.modes.items() if mode is not None],
     }
@@ -271,12 +278,28 @@ def test_promises_are_those_declared(declared: dict[str, Any]) -> None:
         assert promise.pop("keepsVendorUi") is True
         assert row["build"] == declared[name]["mode"]["verifiedOn"]
         assert declared[name]["mode"]["platforms"] == ["linux"]
-        assert declared[name]["offers"] == ["guest"]
-        shown = {True: "yes", False: "no"}
-        assert {kind: row[kind] for kind in promise} == {
-            kind: shown[level] if isinstance(level, bool) else level
-            for kind, level in promise.items()
-        }
+        assert "guest" in declared[name]["offers"]
+        assert_promised(row, promise)
+
+
+def assert_promised(row: Row, promise: dict[str, Any]) -> None:
+    shown = {True: "yes", False: "no"}
+    assert {kind: row[kind] for kind in promise} == {
+        kind: shown[level] if isinstance(level, bool) else level for kind, level in promise.items()
+    }
+
+
+def test_promises_of_hosted_mode_are_those_declared(declared: dict[str, Any]) -> None:
+    said = by_id(HOSTED_MODE.tables()["What it promises"])
+    assert set(said) == {name for name, each in declared.items() if each["hosted"]}
+    for name, row in said.items():
+        mode = declared[name]["hosted"]
+        promise = mode["guarantees"]
+        assert promise.pop("keepsVendorUi") is False
+        assert row["build"] == mode["verifiedOn"]
+        assert row["schema"] == mode["structuredOutput"]
+        assert mode["platforms"] == ["linux"]
+        assert_promised(row, promise)
 
 
 def test_abilities_are_those_declared(declared: dict[str, Any]) -> None:

@@ -83,6 +83,9 @@ def test_real_documents_are_as_described(tmp_path: Path) -> None:
     assert {each["handedOver"] for each in sessions} == {True, False}
     fits("session-show", "session", "show", sessions[0]["id"])
     fits("session-stop", "session", "stop", sessions[0]["id"])
+    for more in (("--dry-run",), ()):
+        found = fits("session-prune", "session", "prune", "--older-than", "0s", *more)
+        assert {each["id"] for each in found["sessions"]} == {each["id"] for each in sessions}
     fits("adapter-remove", "adapter", "remove", "parrot")
     for words, status in (
         (("session", "show", "nothing"), 2),
@@ -260,12 +263,13 @@ def problems() -> set[type[BarryError]]:
 
 def test_every_error_is_documented() -> None:
     said = {plain(row["code"]): int(row["exit"]) for row in JSON.tables()["Codes"]}
-    assert said == {each.code: each.exit_code for each in problems()} | {"internal": 125}
+    raised = {code: status for each in problems() for code, status in each.codes().items()}
+    assert said == raised | {"internal": 125}
 
 
 def test_exit_codes_are_all_there() -> None:
     said = {int(row["code"]) for row in README.tables()["Exit codes"]}
-    assert {problem.exit_code for problem in problems()} <= said
+    assert {status for problem in problems() for status in problem.codes().values()} <= said
     assert {0, 1, 130} <= said
 
 

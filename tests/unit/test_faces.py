@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FACES = ["barry_cli.adapters", "barry_cli.bounds", "barry_cli.sessions"]
+FACES = ["barry_cli.adapters", "barry_cli.agents", "barry_cli.bounds", "barry_cli.sessions"]
 EXPECTED = json.loads((ROOT / "tests/data/names.json").read_text(encoding="utf-8"))
 
 

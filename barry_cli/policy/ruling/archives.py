@@ -1,7 +1,8 @@
 """The files that programs read and write whose words name only some of them."""
 
-from barry_cli.policy.ruling.file_use import CHANGE, READ, WRITE, FileUse
-from barry_cli.policy.ruling.operands import take_apart
+from barry_cli.policy.ruling.file_use import READ, WRITE, FileUse
+from barry_cli.policy.ruling.operands import spelled, take_apart
+from barry_cli.policy.ruling.searches import spared
 from barry_cli.policy.ruling.shell.reading import Word
 
 
@@ -18,7 +19,8 @@ def tar(name: str, words: list[Word]) -> list[FileUse]:
         words = [Word("-" + words[0].text, words[0].start, words[0].end, False), *words[1:]]
         words = _old_style(words)
     taken = take_apart(words, given)
-    folders = taken.values("-C", "--directory")
+    folders = taken.values("-C", "--directory", "--one-top-level")
+    only = spared([spelled(word) or "" for word in taken.values("--exclude")])
     archive = taken.values("-f", "--file")
     found: list[FileUse] = []
     if taken.has("-x", "--extract", "--get"):
@@ -32,6 +34,7 @@ def tar(name: str, words: list[Word]) -> list[FileUse]:
         for word in taken.operands:
             source = FileUse(READ, word, "tar c")
             source.tree = True
+            source.only = only if only.spared else None
             source.folder = folders[-1] if folders else None
             found.append(source)
     else:
@@ -52,38 +55,37 @@ def _old_style(words: list[Word]) -> list[Word]:
     return found + rest
 
 
-def find(name: str, words: list[Word]) -> list[FileUse]:
-    """The files that find itself writes or removes."""
-    found: list[FileUse] = []
-    starts: list[Word] = []
-    for word in words:
-        text = word.prefix
-        if text[:1] == "-" or text in {"(", "!"}:
-            break
-        starts.append(word)
-    for index, word in enumerate(words):
-        if word.text in {"-fprint", "-fprintf", "-fls", "-fprint0"} and index + 1 < len(words):
-            found.append(FileUse(WRITE, words[index + 1], f"find {word.text}"))
-        elif word.text == "-delete":
-            for start in starts:
-                gone = FileUse(CHANGE, start, "find -delete")
-                gone.tree = True
-                found.append(gone)
-    return found
+def zipped(name: str, words: list[Word]) -> list[FileUse]:
+    """zip: the archive, what goes into it, and behind `-x` what doesn't."""
+    behind = [at for at, word in enumerate(words) if word.text in {"-x", "--exclude"}]
+    left_out = words[behind[0] + 1 :] if behind else []
+    words = words[: behind[0]] if behind else words
+    taken = take_apart(words, frozenset("-b -i -t -n -P --include".split()))
+    found = [FileUse(WRITE, word, "zip") for word in taken.operands[:1]]
+    sources = [FileUse(READ, word, "zip") for word in taken.operands[1:]]
+    for use in sources:
+        use.tree = taken.has("-r", "-R", "--recurse-paths")
+        # A glob is held against the whole path there.
+        texts = [word.text or "" for word in left_out]
+        use.only = spared([each if each[:1] == "*" else f"/{each}" for each in texts if each])
+    return found + sources
 
 
 def csplit(name: str, words: list[Word]) -> list[FileUse]:
-    """One file, cut into files whose names are made up."""
+    """One file, cut into files whose names begin as an option says."""
     taken = take_apart(words, frozenset("-f -b -n --prefix --suffix-format --digits".split()))
     found = [FileUse(READ, word, name) for word in taken.operands[:1]]
-    return [*found, FileUse(WRITE, None, name)] if found else []
+    named = taken.values("-f", "--prefix")
+    made = named[-1] if named else None
+    return [*found, FileUse(WRITE, made, name)] if found else []
 
 
 def split(name: str, words: list[Word]) -> list[FileUse]:
-    """The same by size."""
+    """The same by size, the second operand being the beginning of the names."""
     taken = take_apart(words, frozenset("-a -b -C -l -n -t --lines --bytes --number".split()))
     found = [FileUse(READ, word, name) for word in taken.operands[:1]]
-    return [*found, FileUse(WRITE, None, name)]
+    made = taken.operands[1] if len(taken.operands) > 1 else None
+    return [*found, FileUse(WRITE, made, name)]
 
 
 def shell(name: str, words: list[Word]) -> list[FileUse]:
@@ -111,9 +113,9 @@ def script(name: str, words: list[Word]) -> list[FileUse]:
 
 OWN = {
     "csplit": csplit,
-    "find": find,
     "script": script,
     "shell": shell,
     "split": split,
     "tar": tar,
+    "zip": zipped,
 }

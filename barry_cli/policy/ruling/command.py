@@ -11,7 +11,7 @@ from barry_cli.policy.ruling.tool_names import files_rule
 from barry_cli.policy.ruling.verdict import Verdict, allowed
 from barry_cli.policy.ruling.wording import denied
 
-_TOUCHES = {"read": "reads", "write": "writes", "change": "changes"}
+_TOUCHES = {"read": "reads", "write": "writes", "change": "changes", "touch": "names"}
 
 
 def is_restricted(policy: Policy) -> bool:
@@ -35,7 +35,7 @@ def command_verdict(policy: Policy, text: str, folders: list[str]) -> Verdict:
         return verdict
     found = walk(read(text))
     unsure: Verdict | None = None
-    for check in (_programs, _network, _files):
+    for check in (_programs, _network, _files, _repository):
         verdict = check(policy, found, folders)
         if verdict is not None and verdict.outcome == "denied":
             return verdict
@@ -71,19 +71,26 @@ def _network(policy: Policy, found: Found, folders: list[str]) -> Verdict | None
     limits = bool(policy.domains) or policy.allow_domains is not None
     if not actions and not limits:
         return None
+    from barry_cli.policy.ruling.domains import domain_rule
     from barry_cli.policy.ruling.traffic import Traffic
     from barry_cli.policy.ruling.url_tools import host_verdict
 
-    traffic = Traffic(found)
+    traffic = Traffic(found, limits)
     for action, span in traffic.actions.items():
         if action in actions:
             return denied("network.actions", actions[action], action, found.text, span)
+    unsure: Verdict | None = None
     for host, span in traffic.hosts.items() if limits else ():
         verdict = host_verdict(policy, host, found.text, span)
-        if verdict is not None:
+        if verdict is not None and verdict.outcome == "denied":
             return verdict
-    if not found.unparseable:
-        return None
+        unsure = unsure or verdict
+    for host, span in traffic.named.items() if policy.domains else ():
+        rule = domain_rule(host, policy.domains)
+        if rule is not None:
+            return denied("network.domains", rule, f"the host {host}", found.text, span)
+    if unsure is not None or not found.unparseable:
+        return unsure
     field = "network.actions" if actions else "network.domains"
     rule = next(iter(actions.values())) if actions else ""
     if not actions and not policy.domains:
@@ -100,7 +107,7 @@ def _files(policy: Policy, found: Found, folders: list[str]) -> Verdict | None:
     for folder in folders:
         files = Files(found, folder, policy.home)
         for field, patterns, kinds in (
-            ("floor", floor, frozenset(("write", "change"))),
+            ("floor", floor, frozenset(("write", "change", "touch"))),
             ("files.deny", deny, frozenset(_TOUCHES)),
         ):
             hit = files.denied_by(patterns, kinds) if patterns else None
@@ -128,11 +135,27 @@ def _files(policy: Policy, found: Found, folders: list[str]) -> Verdict | None:
     return unsure
 
 
+def _repository(policy: Policy, found: Found, folders: list[str]) -> Verdict | None:
+    """A repository is made of files, which its program writes without being told which."""
+    rule = files_rule(policy.denied_access)
+    if not rule or not any(call.name in {"git", "hub"} for call in found.calls):
+        return None
+    from barry_cli.policy.ruling.git_changes import change
+
+    seen = change(found)
+    if seen is None:
+        return None
+    what = f"changes a repository ({seen.what})"
+    span = (seen.call.start, seen.call.end)
+    unsure = "what it does can't be known" if seen.unsure else ""
+    return denied("deniedAccess", rule, what, found.text, span, unsure)
+
+
 def _file(field: str, rule: str, hit: Hit, text: str) -> Verdict:
     use = hit.seen.use
     name = known(use.word).replace(HOLE, "...") if use.word is not None and not use.inside else ""
     what = f"{_TOUCHES[use.kind]} {name or 'a file'} ({use.reason})"
-    unsure = "which file it is can't be known" if hit.unsure else ""
+    unsure = hit.why if hit.unsure else ""
     return denied(field, rule, what, text, (hit.seen.start, hit.seen.end), unsure)
 
 

@@ -34,17 +34,61 @@ def is_local(host: str) -> bool:
     )
 
 
-def compile_domains(patterns: "tuple[str, ...] | list[str]") -> tuple[tuple[str, str], ...]:
-    """Each pattern as it was written, and its canonical spelling. Empty ones are left out."""
-    pairs = [(pattern, canonical(pattern)) for pattern in patterns]
+def compile_domains(
+    patterns: "tuple[str, ...] | list[str]", urls: bool = False
+) -> tuple[tuple[str, str], ...]:
+    """Each pattern as it was written, and its canonical spelling. Empty ones are left out.
+
+    `.x` is `*.x`. `urls`: one that is written as a URL stands for its whole host.
+    """
+    pairs = [(pattern, _pattern(pattern.strip(), urls)) for pattern in patterns]
     return tuple([pair for pair in pairs if pair[1]])
+
+
+def _pattern(pattern: str, urls: bool) -> str:
+    if urls and "/" in pattern and not is_block(pattern):
+        pattern = next(iter(hosts_of(pattern)), "")
+    return canonical(f"*{pattern}" if pattern[:1] == "." else pattern)
+
+
+def is_block(pattern: str) -> bool:
+    """`10.0.0.0/8`, `2001:db8::/32`: the addresses that begin with so many bits."""
+    return _block(pattern) is not None
+
+
+def _block(pattern: str) -> "tuple[bytes, int] | None":
+    address, slash, bits = pattern.partition("/")
+    if not slash or not bits.isdecimal() or not bits.isascii() or len(bits) > 3:
+        return None
+    packed = _packed(address)
+    return (packed, int(bits)) if packed and int(bits) <= len(packed) * 8 else None
+
+
+def _packed(address: str) -> bytes:
+    """An address as bytes, empty for what is none."""
+    import _socket
+
+    family = _socket.AF_INET6 if ":" in address else _socket.AF_INET
+    try:
+        return _socket.inet_pton(family, address)
+    except (OSError, ValueError):
+        return b""
+
+
+def _in_block(pattern: str, name: str) -> bool:
+    block = _block(pattern)
+    packed = _packed(name) if block and (":" in name or name[-1:].isdecimal()) else b""
+    if block is None or len(packed) != len(block[0]):
+        return False
+    left = len(packed) * 8 - block[1]
+    return int.from_bytes(packed, "big") >> left == int.from_bytes(block[0], "big") >> left
 
 
 def domain_rule(name: str, patterns: tuple[tuple[str, str], ...]) -> str | None:
     """The first pattern, as it was written, that matches a canonical host.
 
-    `*.x` needs at least one label before x; anything else without a star is one exact host. A star
-    elsewhere stands for any characters.
+    `*.x` needs at least one label before x; anything else without a star is one exact host, or a
+    block of addresses. A star elsewhere stands for any characters.
     """
     for written, pattern in patterns:
         if name and _matches(pattern, name):
@@ -96,7 +140,7 @@ def _matches(pattern: str, name: str) -> bool:
     if pattern[:2] == "*." and "*" not in pattern[2:]:
         return name.endswith(pattern[1:]) and len(name) > len(pattern) - 1
     if "*" not in pattern:
-        return name == pattern
+        return name == pattern or ("/" in pattern and _in_block(pattern, name))
     first, *rest = pattern.split("*")
     last = rest.pop()
     if len(first) + len(last) > len(name) or name[: len(first)] != first:

@@ -1,62 +1,67 @@
 """Which files a command line reads and writes, and the rules that they come under."""
 
-from barry_cli.policy.ruling.file_use import READ, WRITE, FileUse, code_use
-from barry_cli.policy.ruling.matching import (
-    every_match,
-    first_match,
-    inner,
-    likely,
-    may_become,
-)
+from barry_cli.policy.ruling.file_use import CHANGE, LIST, READ, TOUCH, WRITE, FileUse
+from barry_cli.policy.ruling.inputs import from_input, printed, reads_input
+from barry_cli.policy.ruling.matching import every_match, first_match, may_become
 from barry_cli.policy.ruling.operands import HOLE, known
-from barry_cli.policy.ruling.patches import BEGIN, patched
-from barry_cli.policy.ruling.paths import Disk, exists, expand, fold, spots
+from barry_cli.policy.ruling.patches import BEGIN
+from barry_cli.policy.ruling.paths import Disk, exists, expand, spots
 from barry_cli.policy.ruling.patterns import Pattern
-from barry_cli.policy.ruling.programs.call import Call, Found, Scope
-from barry_cli.policy.ruling.programs.code import language
-from barry_cli.policy.ruling.programs.feeds import SHOWN, fed
+from barry_cli.policy.ruling.programs.call import PLACEHOLDER, Call, Found, Scope
 from barry_cli.policy.ruling.programs.positional import resolved
 from barry_cli.policy.ruling.scripts import code_files
+from barry_cli.policy.ruling.seen import Seen, bases, each_once
+from barry_cli.policy.ruling.shell.nodes import PLACES
 from barry_cli.policy.ruling.shell.reading import (
     PROCESS_IN,
     PROCESS_OUT,
+    TILDE,
     Command,
     Redirect,
     Word,
 )
-from barry_cli.policy.ruling.situation import Situation, Situations, partly_known, plain_paths
-from barry_cli.policy.ruling.uses import is_stream, uses
+from barry_cli.policy.ruling.situation import (
+    Situation,
+    Situations,
+    glob_of,
+    partly_known,
+    plain_paths,
+)
+from barry_cli.policy.ruling.uses import is_lister, is_stream, uses
 
-BREAKS = dict.fromkeys(map(ord, "\t\n;&|()<>='\"`{},:@$*"), " ")
-
-
-class Seen:
-    """A use of a file, where it stands in the line, and where the command runs."""
-
-    __slots__ = ("end", "key", "situation", "start", "use")
-
-    def __init__(self, use: FileUse, start: int, end: int, situation: Situation) -> None:
-        self.use = use
-        shown = _shown(use.word), _shown(use.folder)
-        self.key = (*shown, use.kind, use.tree, use.sure, use.inside, id(situation))
-        self.start = start
-        self.end = end
-        self.situation = situation
+UNKNOWN = "which file it is can't be known"
+MORE = "it holds more than is looked through"
 
 
 class Files:
     """Every use of a file that a line shows, in the order in which they stand there."""
 
-    __slots__ = ("_cwd", "_disk", "_found", "_home", "_situations", "_text", "seen")
+    __slots__ = (
+        "_cwd",
+        "_disk",
+        "_found",
+        "_home",
+        "_line",
+        "_listers",
+        "_situations",
+        "_starred",
+        "_text",
+        "seen",
+    )
 
     def __init__(self, found: Found, cwd: str, home: str) -> None:
         self._cwd = cwd
         self._home = home
+        self._line = found
         self._text = found.text
         self._disk = Disk()
+        self._starred = "globstar" in found.text
+        self._disk.dotted = "dotglob" in found.text or "GLOBIGNORE" in found.text
         self._found: dict[str, tuple[tuple[str, ...], ...]] = {}
         self._situations = Situations(found, cwd, home, self._disk)
         self.seen: list[Seen] = []
+        # What they name matters where a word isn't known, and nowhere else.
+        self._listers: list[Call] = []
         for reading, scope in found.readings:
             commands = {id(redirect): at for at in reading.commands for redirect in at.redirects}
             for redirect in reading.redirects:
@@ -65,10 +70,13 @@ class Files:
             self._call(call)
         self.seen.sort(key=_start)
 
-    def _add(self, use: FileUse, command: Command, scope: Scope, near: Word) -> None:
+    def _seen(
+        self, use: FileUse, command: Command, scope: Scope, near: Word, call: Call | None = None
+    ) -> Seen:
         word = use.word if use.word is not None and use.word.end else near
         start, end = scope.place.span(word.start, word.end)
-        self.seen.append(Seen(use, start, end, self._situations.at(command, scope, start)))
+        where = self._situations.at(command, scope, start, call)
+        return Seen(use, start, end, where)
 
     def _redirect(self, redirect: Redirect, command: Command | None, scope: Scope) -> None:
         target = redirect.file
@@ -78,91 +86,173 @@ class Files:
         for word in resolved([target], scope):
             use = FileUse(kind, word, f"{redirect.op} {_shape(word)}")
             at = command if command is not None else _nowhere(redirect)
-            self._add(use, at, scope, target)
+            self.seen.append(self._seen(use, at, scope, target))
 
     def _call(self, call: Call) -> None:
-        found = uses(call.name, call.words[1:])
+        if is_lister(call):
+            self._listers.append(call)
+            return
+        self._used(call, self.seen)
+
+    def _used(self, call: Call, seen: list[Seen]) -> None:
+        found = uses(call.name, printed(call))
         program = call.words[0]
         if "/" in known(program):
             found.append(FileUse(READ, program, call.name).unsure())
-        if language(call.name) or call.name in {"patch", "git"} or BEGIN in self._text:
-            found.extend(_from_input(call))
-        for use in found:
-            self._add(use, call.command, call.scope, program)
+        if reads_input(call.name) or BEGIN in self._text:
+            found.extend(from_input(call))
+        command, scope = call.command, call.scope
+        seen += [self._seen(use, command, scope, program, call) for use in found]
 
     def denied_by(self, patterns: tuple[Pattern, ...], kinds: frozenset[str]) -> "Hit | None":
         """The first use of one of these kinds that a pattern matches, or may match."""
         unknown: Seen | None = None
-        known_free: set[object] = set()
-        for seen in self.seen:
-            if seen.use.kind not in kinds or seen.key in known_free:
+        for seen in each_once(self.seen):
+            if seen.use.kind not in kinds:
                 continue
-            known_free.add(seen.key)
-            hit = self._denied(seen, patterns)
+            hit = self._denied(seen, patterns, READ in kinds)
             if hit is not None:
                 return hit
-            if unknown is None and seen.use.sure and _is_unknown(seen.use):
+            if unknown is None and (_is_unknown(seen.use) or self._is_moved(seen.use)):
                 unknown = seen
         if unknown is not None:
+            from barry_cli.policy.ruling.held import Line, may_hold
+
             # What a variable holds stands somewhere in the line, if it stands there at all.
-            written = self._named_anywhere(patterns, unknown)
+            seen_here = [*self.seen]
+            for call in self._listers:
+                self._used(call, seen_here)
+            line = Line(self._line, self._cwd, self._home, self._disk, seen_here)
+            written = may_hold(line, unknown.use.word, patterns, unknown.use.kind == READ)
             if written is not None:
                 return Hit(written, unknown, True)
         return None
 
+    def _is_moved(self, use: FileUse) -> bool:
+        """It stands for a place that the line gives another value."""
+        parts = use.word.parts if use.word is not None and self._situations.home_moved else ()
+        return use.sure and any(part.kind == TILDE or part.text in PLACES for part in parts)
+
     def written(self, rule: str) -> "Hit | None":
         """The first file that is made, changed or removed, as what comes under the rule."""
         for seen in self.seen:
-            if seen.use.sure and seen.use.kind != READ:
+            use = seen.use
+            plainly = use.sure and use.kind in {WRITE, CHANGE}
+            if plainly or (use.kind == TOUCH and not use.inside and self._opens(seen)):
                 return Hit(rule, seen, False)
         return None
 
     def not_allowed(self, patterns: tuple[Pattern, ...]) -> "Hit | None":
         """The first use that the patterns don't allow; `unsure` when that can't be known."""
-        known_free: set[object] = set()
-        for seen in self.seen:
+        for seen in each_once(self.seen):
             use = seen.use
-            if not use.sure or seen.key in known_free:
+            if use.kind == LIST:
                 continue
-            known_free.add(seen.key)
             if use.inside:
-                if use.kind == WRITE and not self._code_allowed(seen, patterns):
+                if not self._code_allowed(seen, patterns):
                     return Hit("", seen, True)
+                continue
+            if not use.sure and not (use.kind == TOUCH and self._opens(seen)):
                 continue
             allowed = self._allowed(seen, patterns)
             if not allowed:
                 return Hit("", seen, allowed is None)
         return None
 
-    def _denied(self, seen: Seen, patterns: tuple[Pattern, ...]) -> "Hit | None":
+    def _opens(self, seen: Seen) -> bool:
+        """A word of a program that isn't known could be opened, or made, as a file."""
+        word = seen.use.word
+        if word is None:
+            return False
+        home, disk = self._home, self._disk
+        return any(
+            seen.use.made or _may_open(path, base, home)
+            for base in bases(seen.use, seen.situation.sure, home, disk)
+            for path in plain_paths(word, base, home, disk)
+        )
+
+    def _denied(self, seen: Seen, patterns: tuple[Pattern, ...], reads: bool) -> "Hit | None":
         use = seen.use
         word = use.word
-        if word is None:
-            return None
         if use.inside:
-            written = self._names_denied(code_files(known(word))[0], seen.situation, patterns)
+            names = code_files(known(word))[0] if word is not None else []
+            written = self._names_denied(names, seen.situation, patterns)
             return Hit(written, seen, False) if written is not None else None
-        for base in self._bases(use, seen.situation.folders):
-            paths = plain_paths(word, base, self._home, self._disk)
-            for path in paths:
-                if not use.sure and not _looks_like_path(path, base):
-                    continue
-                places = self._spots(path, base)
-                written = first_match(patterns, places)
-                if written is None and use.tree:
-                    written = _within(patterns, places)
-                if written is not None:
-                    return Hit(written, seen, False)
-            if not paths and word.parts:
-                if self._disk.exhausted:
-                    return Hit(patterns[0][0], seen, True)
-                written = may_become(patterns, partly_known(word, base, self._home))
-                if written is not None:
-                    return Hit(written, seen, True)
-        if seen.situation.lost and use.sure and use.folder is None:
-            written = _lost(word, patterns)
+        if self._starred and word is not None and "**" in known(word):
+            use = _starred(use, word)
+        for base in bases(use, seen.situation.folders, self._home, self._disk):
+            hit = self._denied_from(base, use, seen, patterns, reads)
+            if hit is not None:
+                return hit
+        if word is not None and seen.situation.lost and use.sure and use.folder is None:
+            written = self._lost(word, patterns)
             return Hit(written, seen, True) if written is not None else None
         return None
+
+    def _denied_from(
+        self, base: str, use: FileUse, seen: Seen, patterns: tuple[Pattern, ...], reads: bool
+    ) -> "Hit | None":
+        """The same when the command runs in `base`."""
+        word, disk = use.word, self._disk
+        # Whatever is made there: the folder itself must be free.
+        paths = ["."] if word is None else plain_paths(word, base, self._home, disk)
+        for path in paths:
+            if not use.sure and not _looks_like_path(path, base):
+                continue
+            places = self._spots(path, base)
+            written = first_match(patterns, places)
+            if written is None and use.tree:
+                written = self._within(use, places, base, patterns)
+            if written is not None:
+                return Hit(written, seen, False)
+            if use.tree and reads and use.kind == READ and disk.cut_short:
+                from barry_cli.policy.ruling.trees import may_hold_more
+
+                if may_hold_more(patterns, use.only):
+                    return Hit(patterns[0][0], seen, True, MORE)
+        if word is None or paths or not word.parts:
+            return None
+        if disk.exhausted:
+            return Hit(patterns[0][0], seen, True)
+        written = self._becomes(word, base, patterns)
+        return Hit(written, seen, True) if written is not None else None
+
+    def _becomes(self, word: Word, base: str, patterns: tuple[Pattern, ...]) -> str | None:
+        """A pattern for what the word may become, of which something is unknown."""
+        glob = glob_of(word, base, self._home)
+        if not glob:
+            return may_become(patterns, partly_known(word, base, self._home))
+        from barry_cli.policy.ruling.trees import meets
+
+        return meets(patterns, expand(glob, base, self._home))
+
+    def _within(
+        self,
+        use: FileUse,
+        places: tuple[tuple[str, ...], ...],
+        base: str,
+        patterns: tuple[Pattern, ...],
+    ) -> str | None:
+        from barry_cli.policy.ruling.trees import told, within
+
+        if use.only is not None:
+            use.only.start(base, self._home)
+        written = within(patterns, places, use.only, use.kind != READ, base, self._disk)
+        if written is None and use.only is not None and use.kind != READ:
+            return told(patterns, use.only, base, self._home)
+        return written
+
+    def _lost(self, word: Word, patterns: tuple[Pattern, ...]) -> str | None:
+        """The command runs in a folder that can't be known."""
+        text = known(word)
+        if text[:1] in {"/", "~"}:
+            return None
+        from barry_cli.policy.ruling.held import somewhere
+
+        written = may_become(patterns, (HOLE, *(each for each in text.split("/") if each)))
+        if written is None and word.text:
+            written = somewhere(word.text, patterns, self._cwd)
+        return written
 
     def _spots(self, path: str, base: str) -> tuple[tuple[str, ...], ...]:
         key = path if path[:1] == "/" else f"{base}\0{path}"
@@ -170,35 +260,6 @@ class Files:
         if found is None:
             found = self._found[key] = spots(path, base, self._home, self._disk)
         return found
-
-    def _bases(self, use: FileUse, folders: list[str]) -> list[str]:
-        if use.folder is None:
-            return folders
-        home = self._home
-        return [
-            expand(path, folder, home)
-            for folder in folders
-            for path in plain_paths(use.folder, folder, home, self._disk)
-        ]
-
-    def _named_anywhere(self, patterns: tuple[Pattern, ...], seen: Seen) -> str | None:
-        needles = likely(patterns).needles_in(fold(self._text))
-        if not needles:
-            return None
-        word = seen.use.word
-        folder = word.prefix.rpartition("/")[0] if word is not None else ""
-        for token in dict.fromkeys(self._text.translate(BREAKS).split()):
-            named = fold(token)
-            if token[:1] == "-" or not any(each in named for each in needles):
-                continue
-            names = [f"{folder}/{token}"] if folder else []
-            if _looks_like_path(token, self._cwd):
-                names.append(token)
-            for name in names:
-                written = first_match(patterns, self._spots(name, self._cwd))
-                if written is not None:
-                    return written
-        return None
 
     def _names_denied(
         self, names: list[str], situation: Situation, patterns: tuple[Pattern, ...]
@@ -215,10 +276,10 @@ class Files:
         """None when it can't be known."""
         use = seen.use
         word = use.word
-        bases = self._bases(use, seen.situation.sure)
-        if not bases:
+        starts = bases(use, seen.situation.sure, self._home, self._disk)
+        if not starts:
             return None
-        for base in bases:
+        for base in starts:
             if word is None:
                 # Whatever is written there: all that the folder can hold must be allowed.
                 if every_match(patterns, self._spots(f"{base}/\1/\1", base)) is None:
@@ -238,39 +299,26 @@ class Files:
         return True
 
     def _code_allowed(self, seen: Seen, patterns: tuple[Pattern, ...]) -> bool:
+        """Code that writes has to say where; what it names has to be allowed."""
         word = seen.use.word
         names = code_files(known(word))[0] if word is not None else []
         folder = seen.situation.sure[0]
-        paths = [name for name in names if "/" in name or exists(f"{folder}/{name}")]
-        return bool(paths) and all(
-            every_match(patterns, self._spots(path, folder)) is not None for path in paths
-        )
+        paths = [each for each in names if each.strip("/.") and _may_open(each, folder, self._home)]
+        if seen.use.kind == WRITE and not paths:
+            return False
+        return all(every_match(patterns, self._spots(path, folder)) is not None for path in paths)
 
 
 class Hit:
-    """A use that comes under `rule`. `unsure`: it may, as far as can be known."""
+    """A use that comes under `rule`. `unsure`: it may, as far as can be known; `why` it can't."""
 
-    __slots__ = ("rule", "seen", "unsure")
+    __slots__ = ("rule", "seen", "unsure", "why")
 
-    def __init__(self, rule: str, seen: Seen, unsure: bool) -> None:
+    def __init__(self, rule: str, seen: Seen, unsure: bool, why: str = UNKNOWN) -> None:
         self.rule = rule
         self.seen = seen
         self.unsure = unsure
-
-
-def _shown(word: Word | None) -> object:
-    """What two words that lead to the same file have in common."""
-    if word is None or word.text is not None:
-        return word.text if word is not None else None
-    return tuple([(part.kind, part.text) for part in word.parts])
-
-
-def _lost(word: Word, patterns: tuple[Pattern, ...]) -> str | None:
-    """The command runs in a folder that can't be known."""
-    text = known(word)
-    if text[:1] in {"/", "~"}:
-        return None
-    return may_become(patterns, (HOLE, *(each for each in text.split("/") if each)))
+        self.why = why
 
 
 def _is_unknown(use: FileUse) -> bool:
@@ -279,6 +327,8 @@ def _is_unknown(use: FileUse) -> bool:
     if word is None or use.inside or word.text is not None:
         return False
     kinds = {part.kind for part in word.parts}
+    if not use.sure and (use.kind != TOUCH or PLACEHOLDER not in kinds):
+        return False
     return not kinds <= {PROCESS_IN, PROCESS_OUT} and HOLE in known(word)
 
 
@@ -295,6 +345,20 @@ def _nowhere(redirect: Redirect) -> Command:
     return Command(redirect.start, None)
 
 
+def _starred(use: FileUse, word: Word) -> FileUse:
+    """The use of a word in which `**` stands for folders at any depth: those in the tree below."""
+    from barry_cli.policy.ruling.searches import Chosen
+
+    before, _, after = known(word).partition("**")
+    only = Chosen()
+    only.files = only.hidden = False
+    only.shown = [after.rpartition("/")[2] or "*"]
+    top = before.rpartition("/")[0] + "/" if "/" in before else "."
+    tree = FileUse(use.kind, Word(top, word.start, word.end, word.quoted), use.reason).whole()
+    tree.only, tree.folder, tree.sure = only, use.folder, use.sure
+    return tree
+
+
 def _looks_like_path(text: str, folder: str) -> bool:
     """A word that may be anything counts as a path when it is written like one, or is there."""
     if not text or len(text) > 4096:
@@ -304,28 +368,9 @@ def _looks_like_path(text: str, folder: str) -> bool:
     return exists(text if text[:1] == "/" else f"{folder}/{text}")
 
 
-def _within(patterns: tuple[Pattern, ...], places: tuple[tuple[str, ...], ...]) -> str | None:
-    """A pattern for something inside a folder that is gone through as a whole."""
-    known_inside = inner(patterns)
-    best = min([known_inside.starts.get(place, len(patterns)) for place in places])
-    for name, index in known_inside.anywhere:
-        if index >= best:
-            break
-        if any(exists("/".join(("", *place, name))) for place in places):
-            best = index
-    return patterns[best][0] if best < len(patterns) else None
-
-
-def _from_input(call: Call) -> list[FileUse]:
-    """What code or a patch in a program's input, or in its words, says."""
-    shown = fed(call)
-    found: list[FileUse] = []
-    for word in shown.words if shown.kind == SHOWN else ():
-        if language(call.name):
-            found.append(code_use(word, call.name))
-        elif call.name in {"patch", "git"} or BEGIN in known(word):
-            found.extend(FileUse(WRITE, each, call.name) for each in patched(word))
-    for word in call.words[1:]:
-        if BEGIN in known(word):
-            found.extend(FileUse(WRITE, each, call.name) for each in patched(word))
-    return found
+def _may_open(path: str, folder: str, home: str) -> bool:
+    """It is there, or it is written with a slash and its folder is there."""
+    if not path or len(path) > 4096 or "://" in path:
+        return False
+    place = expand(path, folder, home)
+    return exists(place) or ("/" in path and exists(place.rstrip("/").rpartition("/")[0]))

@@ -1,12 +1,14 @@
 """What the HTTP clients of a command line do: which actions, and which hosts."""
 
-from barry_cli.policy.ruling.domains import hosts_of, split_scheme
-from barry_cli.policy.ruling.operands import HOLE, Operands, known, take_apart
+from barry_cli.policy.ruling.domains import canonical, hosts_of, split_scheme
+from barry_cli.policy.ruling.operands import HOLE, Operands, after, known, take_apart
 from barry_cli.policy.ruling.patterns import alternatives
 from barry_cli.policy.ruling.shell.reading import Word
 
 READ = "http:read"
 WRITE = "http:write"
+LISTED = HOLE + HOLE
+"""Stands for hosts that a file names, which isn't looked into."""
 SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH"))
 """Methods that change nothing."""
 
@@ -15,15 +17,16 @@ class Reach:
     """What a program does over the network.
 
     `actions`: each action that it performs, with the word that shows it. `hosts`: the hosts that
-    are known, canonical, with the word that names each; a host of which only the end is known
-    begins with "*.".
+    are known, canonical, with the word that names each; HOLE stands in one for what isn't known of
+    it. `lists`: words that name files with more addresses in them, "-" for the input.
     """
 
-    __slots__ = ("actions", "hosts")
+    __slots__ = ("actions", "hosts", "lists")
 
     def __init__(self) -> None:
         self.actions: dict[str, Word] = {}
         self.hosts: list[tuple[str, Word]] = []
+        self.lists: list[Word] = []
 
     def add(self, word: Word, *actions: str) -> None:
         for action in actions:
@@ -103,13 +106,15 @@ def curl(words: list[Word]) -> Reach:
 
 
 def _curl_section(words: list[Word], reach: Reach) -> None:
-    found = take_apart(words, CURL_VALUED)
+    found = take_apart([_expanded(word) for word in words], CURL_VALUED)
     if found.has("-V", "--version", "-h", "--help", "-M", "--manual"):
         return
     urls = found.operands + found.values("--url")
     config = found.values("-K", "--config")
+    config += [after(url, 1) for url in urls if url.prefix[:1] == "@"]  # --url @file
     if not urls and not config:
         return
+    reach.lists.extend(config)
     for proxy in found.values(*CURL_PROXY):
         reach.to_url(proxy)
     for word in found.values("--connect-to", "--resolve"):
@@ -120,6 +125,17 @@ def _curl_section(words: list[Word], reach: Reach) -> None:
     action = WRITE if uploads else _curl_action(found)
     for url in urls:
         _visit(url, action, uploads, reach)
+
+
+def _expanded(word: Word) -> Word:
+    """`--expand-url` is `--url` with `{{variables}}` put in."""
+    text = known(word)
+    if text[:9] == "--expand-":
+        return Word(f"--{text[9:]}", word.start, word.end, word.quoted)
+    start, end = text.find("{{"), text.rfind("}}")
+    if start < 0 or end < start:
+        return word
+    return Word(f"{text[:start]}{HOLE}{text[end + 2 :]}", word.start, word.end, word.quoted)
 
 
 def _curl_action(found: Operands) -> str:
@@ -154,8 +170,8 @@ def _connect_to(word: Word, reach: Reach) -> None:
         else:
             pieces[-1] += char
     for piece in (pieces[0], *pieces[2:3]):
-        if piece and HOLE not in piece:
-            reach.hosts.extend((host, word) for host in hosts_of(piece.lstrip("+-")))
+        if piece:
+            reach.to_url(Word(piece.lstrip("+-"), word.start, word.end, True))
 
 
 def _may_be_options(urls: list[Word]) -> bool:
@@ -179,14 +195,15 @@ def wget(words: list[Word]) -> Reach:
         action = WRITE
     for method in found.values("--method"):
         action = READ if (method.text or "").upper() in SAFE else WRITE
+    reach.lists.extend([*lists, *found.values("--config")])
     for word in lists:
         reach.add(word, action)
     for word in found.operands:
         _visit(word, action, False, reach)
     for setting in found.values("-e", "--execute"):
         name, equals, value = known(setting).partition("=")
-        if equals and name.strip().endswith("proxy") and HOLE not in value:
-            reach.hosts.extend((host, setting) for host in hosts_of(value.strip()))
+        if equals and name.strip().endswith("proxy"):
+            reach.to_url(Word(value.strip(), setting.start, setting.end, True))
     return reach
 
 
@@ -215,8 +232,8 @@ def httpie(words: list[Word]) -> Reach:
             reach.to_url(url)
     for proxy in found.values("--proxy"):
         _, colon, address = known(proxy).partition(":")
-        if colon and HOLE not in address:
-            reach.hosts.extend((host, proxy) for host in hosts_of(address))
+        if colon:
+            reach.to_url(Word(address, proxy.start, proxy.end, True))
     return reach
 
 
@@ -229,20 +246,47 @@ def _is_data(item: Word) -> bool:
 
 
 def url_hosts(word: Word) -> list[str]:
-    """The hosts a URL word names. One that ends in known labels is `*.known.labels`."""
+    """The hosts a URL word names, with HOLE for what isn't known of them."""
     found: list[str] = []
-    for text in alternatives(known(word)):
-        if HOLE not in text:
-            found.extend(hosts_of(text))
-            continue
-        _, authority = split_scheme(text)
-        for end in "/?#":
-            authority = authority.partition(end)[0]
-        host = authority.rpartition("@")[2]
-        name, colon, port = host.rpartition(":")
-        host = name if colon and HOLE in port else host
-        if HOLE not in host:
-            found.extend(hosts_of(f"http://{host}"))
-        elif host[:2] == f"{HOLE}." and HOLE not in host[2:]:
-            found.extend(f"*.{known_end}" for known_end in hosts_of(f"http://{host[2:]}"))
+    for each in alternatives(known(word)):
+        text = _opened(each) if "[" in each or "*" in each else each
+        found.extend(hosts_of(text) if HOLE not in text else _partly_known(text))
     return found
+
+
+def _opened(text: str) -> str:
+    """The text with HOLE for what curl or the shell puts in: `[a-z]` and `*` in a host."""
+    before, mark, rest = text.rpartition("://")
+    ends = [at for at in map(rest.find, "/?#") if at >= 0]
+    end = min(ends, default=len(rest))
+    host = rest[:end].replace("*", HOLE)
+    at = host.find("[")
+    while at >= 0:
+        inside, closed, behind = host[at + 1 :].partition("]")
+        if not closed or ":" in inside:  # an IPv6 address
+            break
+        host = f"{host[:at]}{HOLE}{behind}"
+        at = host.find("[")
+    return f"{before}{mark}{host}{rest[end:]}"
+
+
+def _partly_known(text: str) -> list[str]:
+    while HOLE + HOLE in text:
+        text = text.replace(HOLE + HOLE, HOLE)
+    scheme, mark, rest = text.partition("://")
+    if mark and HOLE in scheme:
+        text = f"http://{rest}"
+    _, authority = split_scheme(text)
+    for end in "/?#":
+        authority = authority.partition(end)[0]
+    host = authority.rpartition("@")[2]
+    name, colon, port = host.rpartition(":")
+    if colon and (HOLE in port or port.isdecimal()):
+        host = name
+    if HOLE not in host:
+        return list(hosts_of(f"http://{host}"))
+    host = canonical(host)
+    whole = host[:-1]
+    # What is put behind a whole name is a path, as often as not.
+    named = [whole] if HOLE not in whole and "." in whole.strip(".") and whole[-1] != "." else []
+    return [*named, host]

@@ -70,20 +70,17 @@ class Matcher:
 
 
 class Inner:
-    """Patterns by what may lie below a folder: where they begin, and names that lie anywhere."""
+    """Patterns by the folders that they begin with."""
 
-    __slots__ = ("anywhere", "patterns", "starts")
+    __slots__ = ("patterns", "starts")
 
     def __init__(self, patterns: tuple[Pattern, ...]) -> None:
         self.patterns = patterns
         self.starts: dict[tuple[str, ...], int] = {}
-        self.anywhere: list[tuple[str, int]] = []
         for index, (_, segments) in enumerate(patterns):
             start = literal_start(segments)
             for length in range(len(start) + 1 if start else 0):
                 self.starts.setdefault(start[:length], index)
-            if len(segments) == 3 and segments[0] == "**":
-                self.anywhere.append((segments[1], index))
 
 
 class Likely:

@@ -1,10 +1,8 @@
 """What a program does over the network, told from its words: actions and hosts."""
 
 from barry_cli.policy.ruling import http, remotes
-from barry_cli.policy.ruling.domains import canonical, hosts_of
 from barry_cli.policy.ruling.http import READ, WRITE, Reach
 from barry_cli.policy.ruling.operands import HOLE, known, take_apart
-from barry_cli.policy.ruling.services import service
 from barry_cli.policy.ruling.shell.reading import Word
 
 CLIENTS = {
@@ -31,20 +29,45 @@ CLIENTS = {
 
 DNS = "dns"
 NAME_LOOKUPS = frozenset(("dig", "nslookup", "host", "drill", "kdig", "delv"))
-PROBES = frozenset("ping ping6 fping traceroute traceroute6 tracepath mtr nmap arping".split())
+PROBES = frozenset("ping ping6 fping traceroute traceroute6 tracepath mtr arping".split())
 LOOKUP_VALUED = frozenset("-b -c -f -k -p -q -t -x -y -m -R -W -N -T -w -i -s -I -n -M".split())
-VISITORS = frozenset(
-    "lynx links links2 elinks w3m aria2c axel httping ab wrk hey siege whois youtube-dl yt-dlp"
-    " gallery-dl feroxbuster gobuster ffuf".split()
+RECORDS = frozenset(
+    "a aaaa any axfr ixfr caa cname dname dnskey ds hinfo https in ch hs loc mx naptr ns nsec ptr"
+    " rrsig soa spf srv sshfp svcb tlsa txt uri".split()
 )
-SOCKETS = frozenset(
-    "nc ncat netcat nc.openbsd nc.traditional telnet socat ftp lftp tftp ncftp websocat".split()
+"""What stands among the names that are looked up and is none."""
+OPENSSL_VALUED = frozenset(
+    "-connect -proxy -host -port -servername -CAfile -CApath -cert -key -starttls -cipher -verify"
+    " -proxy_user -proxy_pass -xmpphost -name -alpn -bind -keylogfile".split()
 )
-SOCKET_VALUED = frozenset("-e -c -g -G -i -o -p -q -s -T -w -W -x -X -m -I -O -u --proxy".split())
 SVN_READS = frozenset("checkout co update up export log ls list info cat switch sw diff".split())
 SVN_WRITES = frozenset("commit ci import mkdir delete del rm copy cp move mv lock".split())
 HG_READS = frozenset("clone pull incoming in fetch identify id".split())
 HG_WRITES = frozenset(("push", "outgoing", "email"))
+
+SERVICES = frozenset(
+    """npm yarn pnpm bun npx pip pipx uv poetry pipenv twine conda cargo go gem bundle composer brew
+    apt apk dnf zypper snap flatpak docker helm skopeo kubectl terraform heroku vercel netlify
+    wrangler flyctl firebase gsutil rclone s3cmd pip3 podman nerdctl buildah tofu fly yum microdnf
+    apt-get mamba micromamba oc pnpx bunx uvx glab gcloud az doctl gh aws""".split()
+)
+"""Programs of `services`, which is loaded for them alone."""
+
+OTHERS = frozenset(
+    """psql pg_dump pg_dumpall pg_restore pg_isready pg_basebackup createdb dropdb createuser
+    dropuser vacuumdb reindexdb pgbench pgcli mysql mysqldump mysqladmin mysqlimport mysqlshow
+    mariadb mariadb-dump mycli mysqlsh redis-cli valkey-cli keydb-cli mongo mongosh mongodump
+    mongorestore mongoexport mongoimport mongostat mongotop cqlsh clickhouse-client influx sqlcmd
+    bcp ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldappasswd snmpget snmpwalk snmpset
+    snmpbulkwalk mosquitto_pub mosquitto_sub kcat kafkacat etcdctl grpcurl smbclient vncviewer
+    rdesktop rlogin rsh xfreerdp showmount rpcinfo finger rcp telnet nc ncat netcat nc.openbsd
+    nc.traditional ftp ncftp tftp ncftpget ncftpput lftp lftpget websocat wscat ssh-keyscan whois
+    lynx links links2 elinks w3m browsh aria2c axel yt-dlp youtube-dl gallery-dl ffmpeg ffprobe
+    ffplay mpv vlc cvlc mplayer httping ab wrk hey siege vegeta oha bombardier k6 feroxbuster
+    gobuster ffuf nikto sqlmap wpscan nuclei deno streamlink you-get speedtest-cli nmap masscan
+    zmap ansible ansible-playbook ansible-pull mount umount socat""".split()
+)
+"""Programs of `clients`, which is loaded for them alone."""
 
 TALKS = (
     "urlopen(",
@@ -62,8 +85,13 @@ TALKS = (
     "httpx.Client(",
     "httpx.AsyncClient(",
     "aiohttp.ClientSession(",
-    "http.client.HTTP",
+    "HTTPConnection(",
+    "HTTPSConnection(",
     "create_connection(",
+    "open_connection(",
+    "connect_ex(",
+    "getaddrinfo(",
+    "gethostbyname(",
     ".connect(",
     "fetch(",
     "http.get(",
@@ -74,6 +102,8 @@ TALKS = (
     "Net::HTTP",
     "Net::FTP",
     "TCPSocket",
+    "Socket.tcp(",
+    "WebSocket(",
     "URI.open(",
     "LWP::",
     "IO::Socket",
@@ -86,6 +116,7 @@ TALKS = (
     "Invoke-RestMethod",
     "smtplib.SMTP",
     "ftplib.FTP",
+    "telnetlib.",
     "paramiko.",
 )
 """How code in another language is seen to open a connection. Most ways are not seen."""
@@ -93,18 +124,22 @@ TALKS = (
 
 def reach(name: str, words: list[Word]) -> Reach | None:
     """What the program `name` does with `words`, those behind its own name; None: nothing."""
-    client = CLIENTS.get(name)
-    if client is not None:
-        return client(words)
+    told = CLIENTS.get(name)
+    if told is not None:
+        return told(words)
     if name in NAME_LOOKUPS or name in PROBES:
         return _lookup(name, words)
-    if name in SOCKETS:
-        return _socket(words)
-    if name in VISITORS:
-        return _visit(name, words)
-    if name in {"getent", "resolvectl", "openssl", "svn", "hg", "bash"}:
+    if name in {"getent", "resolvectl", "openssl", "svn", "hg"}:
         return _by_first(name, words)
-    return service(name, words)
+    if name in SERVICES:
+        from barry_cli.policy.ruling.services import service
+
+        return service(name, words)
+    if name in OTHERS:
+        from barry_cli.policy.ruling.clients import client
+
+        return client(name, words)
+    return None
 
 
 def code_reach(word: Word) -> Reach | None:
@@ -112,16 +147,11 @@ def code_reach(word: Word) -> Reach | None:
     text = known(word)
     if not any(sign in text for sign in TALKS):
         return None
+    from barry_cli.policy.ruling.addresses import in_code
+
     found = Reach()
     found.add(word, READ, WRITE)
-    for mark in ("http://", "https://"):
-        for piece in text.split(mark)[1:]:
-            end = len(piece)
-            for stop in "'\"` \n\t)],;>\\":
-                at = piece.find(stop)
-                end = at if 0 <= at < end else end
-            if HOLE not in piece[:end]:
-                found.hosts.extend((host, word) for host in hosts_of(mark + piece[:end]))
+    found.hosts.extend((host, word) for host in in_code(text) or [HOLE])
     return found
 
 
@@ -133,8 +163,8 @@ def socket_file(path: Word) -> Reach | None:
     found = Reach()
     found.add(path, READ, WRITE)
     host = text[9:].partition("/")[0]
-    if host and HOLE not in host:
-        found.hosts.append((canonical(host), path))
+    if host:
+        found.to_url(Word(f"tcp://{host}", path.start, path.end, True))
     return found
 
 
@@ -144,49 +174,14 @@ def _lookup(name: str, words: list[Word]) -> Reach:
     if taken.has("-V", "--version", "-v") and not taken.operands:
         return found
     operands = taken.operands + (taken.values("-x", "-q") if name != "host" else [])
-    for word in operands:
+    for index, word in enumerate(operands):
         text = known(word)
         if text[:1] == "+":
             continue
         found.add(word, DNS)
         host = text.removeprefix("@")
-        if "." in host and HOLE not in host:
-            found.hosts.append((canonical(host), word))
-    return found
-
-
-def _socket(words: list[Word]) -> Reach:
-    found = Reach()
-    taken = take_apart(words, SOCKET_VALUED)
-    if taken.has("-h", "--help", "--version", "-V") or not (taken.operands or taken.has("-l")):
-        return found
-    found.add((taken.operands or words)[0], READ, WRITE)
-    for word in taken.operands + taken.values("-x", "--proxy"):
-        text = known(word)
-        if "://" in text:
-            found.to_url(word)
-            continue
-        # socat's addresses: TCP:host:port,options
-        kind, colon, rest = text.partition(":")
-        host = rest if colon and kind.isupper() else text
-        host = host.partition(",")[0]
-        if "." in host and HOLE not in host and "/" not in host:
-            found.hosts.extend((each, word) for each in hosts_of(f"tcp://{host}"))
-    return found
-
-
-def _visit(name: str, words: list[Word]) -> Reach:
-    found = Reach()
-    taken = take_apart(words, LOOKUP_VALUED | {"-o", "-d", "-x", "--out", "--dir"})
-    if taken.has("--version", "--help"):
-        return found
-    for word in taken.operands:
-        text = known(word)
-        if name in {"lynx", "links", "links2", "elinks", "w3m"} and "://" not in text:
-            continue  # a local file, as often as not
-        found.add(word, READ)
-        if "." in text or "://" in text:
-            found.to_url(word)
+        if host.lower() not in RECORDS and not (index and host.isdecimal()):
+            found.to_url(Word(f"dns://{host}", word.start, word.end, True))
     return found
 
 
@@ -202,11 +197,10 @@ def _by_first(name: str, words: list[Word]) -> Reach | None:
     if name == "resolvectl" and verb == "query":
         return _lookup(name, rest)
     if name == "openssl" and verb == "s_client":
-        taken = take_apart(rest, frozenset(("-connect", "-proxy", "-servername")), single=True)
-        for word in taken.values("-connect", "-proxy") + taken.operands:
+        taken = take_apart(rest, OPENSSL_VALUED, single=True)
+        for word in taken.values("-connect", "-proxy", "-host") + taken.operands:
             found.add(word, READ, WRITE)
-            if HOLE not in known(word):
-                found.hosts.extend((host, word) for host in hosts_of(f"tcp://{known(word)}"))
+            found.to_url(Word(f"tcp://{known(word)}", word.start, word.end, True))
     reads, writes = (SVN_READS, SVN_WRITES) if name == "svn" else (HG_READS, HG_WRITES)
     if name in {"svn", "hg"} and verb in reads | writes:
         found.add(first, READ if verb in reads else WRITE)

@@ -78,6 +78,13 @@ def known(word: Word) -> str:
     return "".join(part.text if part.kind in plain else HOLE for part in word.parts)
 
 
+def spelled(word: Word) -> str | None:
+    """A glob without quotes stands for names that it matches itself, or for what it says."""
+    if any(part.kind not in {TEXT, GLOB} for part in word.parts):
+        return None
+    return known(word)
+
+
 def after(word: Word, count: int) -> Word:
     """The word without its first `count` characters, which are known."""
     if word.text is not None:
@@ -100,8 +107,9 @@ def pieces(word: Word) -> list[Word]:
     at = start.find("=")
     if at > 0:
         found.append(after(word, at + 1))
-    if start[:1] == "@":
-        found.append(after(word, 1))
+    mark = start.find("@") + 1
+    if mark:
+        found.append(after(word, mark))
     if start[:1] == "-" != start[1:2] and at < 0 and len(start) > 2:
         found.append(after(word, 2))
     return found

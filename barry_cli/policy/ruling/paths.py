@@ -15,6 +15,9 @@ LONGEST = 8192
 MOST_NAMES = 50_000
 """Names that the globs of one command line may be held against."""
 
+MOST_INSIDE = 20_000
+"""Names below the folders that one command line goes through; what is nearest is looked at."""
+
 LINKS = 40
 """How many symbolic links a path may lead through, as in the kernel."""
 
@@ -59,20 +62,29 @@ def lexical(path: str) -> tuple[str, ...]:
 class Disk:
     """What was looked up on the disk, so that one ruling looks it up once.
 
-    `names_seen`: how many names its globs were held against.
+    `names_seen`: how many names its globs were held against; `names_inside`: how many were found
+    below folders that were gone through. `dotted`: its globs stand for hidden names too.
     """
 
-    __slots__ = ("_links", "_names", "names_seen")
+    __slots__ = ("_inside", "_links", "_names", "dotted", "names_inside", "names_seen")
 
     def __init__(self) -> None:
+        self._inside: dict[str, list[tuple[str, bool]]] = {}
         self._links: dict[str, str | None] = {}
         self._names: dict[str, list[str]] = {}
+        self.dotted = False
+        self.names_inside = 0
         self.names_seen = 0
 
     @property
     def exhausted(self) -> bool:
         """It was asked for more than anybody writes by hand."""
         return self.names_seen > MOST_NAMES
+
+    @property
+    def cut_short(self) -> bool:
+        """There was more below a folder than was looked at."""
+        return self.names_inside > MOST_INSIDE
 
     def target(self, at: str, cwd: str) -> str | None:
         """Where a symbolic link leads, None when it is none."""
@@ -86,6 +98,16 @@ class Disk:
         if found is None:
             found = self._names[folder] = entries(folder)
         self.names_seen += len(found) + 1
+        return found
+
+    def inside(self, folder: str) -> list[tuple[str, bool]]:
+        """The entries of a folder, and which of them are folders themselves; links are none."""
+        found = self._inside.get(folder)
+        if found is None:
+            found = self._inside[folder] = []
+            if not self.cut_short:
+                found += _listed(folder)
+                self.names_inside += len(found) + 1
         return found
 
 
@@ -147,6 +169,28 @@ def entries(folder: str) -> list[str]:
     """The names in a folder, sorted; none when it can't be listed."""
     try:
         return sorted(posix.listdir(folder))
+    except (OSError, ValueError):
+        return []
+
+
+def text_of(path: str) -> str:
+    """The beginning of a small file; "" when it can't be read."""
+    try:
+        descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    except (OSError, ValueError):
+        return ""
+    try:
+        return posix.read(descriptor, 1 << 16).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    finally:
+        posix.close(descriptor)
+
+
+def _listed(folder: str) -> list[tuple[str, bool]]:
+    try:
+        with posix.scandir(folder) as entries_there:
+            return [(each.name, each.is_dir(follow_symlinks=False)) for each in entries_there]
     except (OSError, ValueError):
         return []
 

@@ -73,6 +73,10 @@ def segment_matches(pattern: str, text: str) -> bool:
         return False
     if pattern[0] == "*" and WILD.isdisjoint(pattern[1:]):
         return text.endswith(pattern[1:])
+    if "**" in pattern and "\\" not in pattern:
+        while "**" in pattern:  # no more than one star is, and takes longer
+            pattern = pattern.replace("**", "*")
+        return segment_matches(pattern, text)
     return _glob(pattern, text, True) or ("[" in pattern and _glob(pattern, text, False))
 
 
@@ -339,6 +343,19 @@ def _step(pattern: str, at: int, char: str, classes: bool) -> int:
     return 1 if sign == char else 0
 
 
+def _in_named(name: str, char: str) -> bool:
+    """Is the character of a class like `[:alpha:]`? One that isn't known holds any."""
+    if name == "alpha":
+        return char.isalpha()
+    if name == "digit":
+        return char.isdecimal()
+    if name in {"lower", "upper"}:
+        return char.islower() if name == "lower" else char.isupper()
+    if name == "space":
+        return char.isspace()
+    return char.isalnum() if name == "alnum" else True
+
+
 def _class(pattern: str, at: int, char: str) -> int:
     """`[abc]`, `[a-z]`, `[!..]`, `[^..]`; a bracket that never closes is a plain character."""
     index = at + 1
@@ -350,6 +367,12 @@ def _class(pattern: str, at: int, char: str) -> int:
         low = pattern[index]
         if low == "]" and index > first:
             return index + 1 - at if found != inverted else 0
+        if pattern[index : index + 2] == "[:":
+            end = pattern.find(":]", index + 2)
+            if end > 0:
+                found = found or _in_named(pattern[index + 2 : end], char)
+                index = end + 2
+                continue
         if low == "\\" and index + 1 < len(pattern):
             index += 1
             low = pattern[index]

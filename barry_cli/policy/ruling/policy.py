@@ -12,6 +12,27 @@ _DIGITS = 32
 
 Pairs = tuple[tuple[str, str], ...]
 
+_PARTS = (
+    "actions",
+    "allow_domains",
+    "denied_access",
+    "denied_tools",
+    "deny",
+    "domains",
+    "files_allow",
+    "files_deny",
+    "floor",
+    "harness",
+    "home",
+    "implied",
+    "native",
+    "node",
+    "programs",
+    "root",
+    "tools",
+    "urls",
+)
+
 
 class PolicyUnreadable(ValueError):
     """The data is no policy of this version, is damaged, or isn't the one that was asked for."""
@@ -31,26 +52,7 @@ class Policy:
     `node`: the rule and the field that deny this node's calls, or two empty texts.
     """
 
-    __slots__ = (
-        "actions",
-        "allow_domains",
-        "denied_access",
-        "denied_tools",
-        "deny",
-        "domains",
-        "files_allow",
-        "files_deny",
-        "floor",
-        "harness",
-        "home",
-        "implied",
-        "native",
-        "node",
-        "programs",
-        "root",
-        "tools",
-        "urls",
-    )
+    __slots__ = _PARTS
 
     def __init__(self) -> None:
         self.actions: dict[str, str] = {}
@@ -101,9 +103,9 @@ def load(data: bytes, expected: str = "") -> Policy:
     policy = Policy()
     try:
         values = marshal.loads(body)  # noqa: S302 - the digest says that we wrote it
-        if len(values) != len(Policy.__slots__):
+        if len(values) != len(_PARTS):
             raise ValueError("it has other parts")
-        for name, value in zip(Policy.__slots__, values, strict=True):
+        for name, value in zip(_PARTS, values, strict=True):
             setattr(policy, name, value)
     except (ValueError, EOFError, TypeError) as error:
         raise PolicyUnreadable(f"the compiled policy can't be read: {error}") from None
@@ -112,7 +114,7 @@ def load(data: bytes, expected: str = "") -> Policy:
 
 def _body(policy: Policy) -> bytes:
     # Version 2 writes equal data as equal bytes: later ones note which objects are shared.
-    return marshal.dumps(tuple([getattr(policy, name) for name in Policy.__slots__]), 2)
+    return marshal.dumps(tuple([getattr(policy, name) for name in _PARTS]), 2)
 
 
 def _digest(body: bytes) -> str:

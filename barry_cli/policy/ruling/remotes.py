@@ -1,6 +1,6 @@
 """What git, ssh and the copying programs do over the network."""
 
-from barry_cli.policy.ruling.domains import canonical, copied_host, hosts_of
+from barry_cli.policy.ruling.domains import copied_host
 from barry_cli.policy.ruling.http import Reach, url_hosts
 from barry_cli.policy.ruling.operands import HOLE, Operands, known, take_apart
 from barry_cli.policy.ruling.shell.reading import Word
@@ -58,10 +58,12 @@ def git(words: list[Word]) -> Reach:
     if inner.has("--help") or (inner.has("-h") and verb.text == "push"):
         return reach
     action = _git_action(verb, inner)
-    if verb.text == "remote" and not action:
+    if verb.text in {"remote", "submodule", "subtree"}:
         # Nothing is reached yet, but the address is there to be ruled on.
-        for word in inner.operands[2:3] if inner.operands[0:1] else ():
+        for word in inner.operands[2:]:
             _to_remote(word, reach)
+    if verb.text == "config":
+        _git_config(inner, reach)
     if not action:
         return reach
     targets = _git_targets(verb, inner)
@@ -79,13 +81,26 @@ def git(words: list[Word]) -> Reach:
 def _git_setting(setting: Word, reach: Reach) -> None:
     """Proxies and other addresses that are set for this run alone."""
     name, equals, value = known(setting).partition("=")
-    name = name.lower()
-    if not equals or HOLE in value:
+    if not equals:
         return
-    if name.startswith("url.") and name.endswith(".insteadof"):
-        reach.hosts.extend((host, setting) for host in hosts_of(name[4:-10]))
-    elif name.endswith(("proxy", ".url", "pushurl")):
-        reach.hosts.extend((host, setting) for host in hosts_of(value))
+    lower = name.lower()
+    if lower.startswith("url.") and lower.endswith((".insteadof", ".pushinsteadof")):
+        value = name[4:].rpartition(".")[0]
+    elif not lower.endswith(("proxy", ".url", "pushurl")):
+        return
+    _to_remote(Word(value, setting.start, setting.end, True), reach)
+    if lower.endswith("proxy") and "://" not in value:
+        reach.to_url(Word(value, setting.start, setting.end, True))
+
+
+def _git_config(inner: Operands, reach: Reach) -> None:
+    """`config [set] NAME VALUE`: what is set now is reached later."""
+    operands = inner.operands
+    if operands[:1] and operands[0].text in {"set", "get", "unset", "list", "edit"}:
+        operands = operands[1:]
+    for value in operands[1:2]:
+        setting = f"{known(operands[0])}={known(value)}"
+        _git_setting(Word(setting, value.start, value.end, True), reach)
 
 
 def _before_verb(words: list[Word]) -> list[Word]:
@@ -135,7 +150,7 @@ def _git_targets(verb: Word, inner: Operands) -> list[Word]:
 
 def _addresses(word: Word) -> bool:
     text = known(word)
-    return "://" in text or "::" in text or bool(copied_host(text))
+    return "://" in text or "::" in text or text[:1] == HOLE or bool(copied_host(text))
 
 
 def _is_local(word: Word) -> bool:
@@ -152,14 +167,14 @@ def _to_remote(word: Word, reach: Reach) -> None:
     transport, mark, rest = text.partition("::")
     if mark and "/" not in transport and ":" not in transport:
         text = rest
-    if "://" in text:
+    if "://" in text or not text.strip(HOLE):
         reach.hosts.extend((host, word) for host in url_hosts(Word(text, 0, 0, True)))
-        if HOLE in text:
-            reach.to_url(word)
-    elif HOLE not in text.partition(":")[0]:
-        host = copied_host(text)
-        if host:
-            reach.hosts.append((host, word))
+        return
+    host = copied_host(text)
+    if host:
+        reach.hosts.append((host, word))
+    elif HOLE in text.partition("/")[0] and (text[:1] == HOLE or ":" in text):
+        reach.hosts.append((HOLE, word))
 
 
 def ssh(words: list[Word]) -> Reach:
@@ -190,6 +205,11 @@ def _ssh_hosts(found: Operands, reach: Reach) -> None:
             _to_name(jump, word, reach)
     for word in found.values("-W"):
         _to_name(known(word), word, reach)
+    for word in found.values("-L", "-R"):
+        # PORT:HOST:PORT, perhaps with an address in front: the end of the tunnel.
+        target, _, port = known(word).rpartition(":")
+        if port.isdecimal() and ":" in target:
+            _to_name(target.rpartition(":")[2], word, reach)
     for word in found.values("-o"):
         name, _, value = known(word).replace("=", " ", 1).strip().partition(" ")
         if name.lower() in {"proxyjump", "hostname"}:
@@ -207,10 +227,8 @@ def _to_host(word: Word, reach: Reach) -> None:
 
 def _to_name(text: str, word: Word, reach: Reach) -> None:
     name = text.rpartition("@")[2]
-    if name and HOLE not in name:
-        reach.hosts.append((canonical(name), word))
-    elif name[:2] == f"{HOLE}." and HOLE not in name[1:]:
-        reach.hosts.append(("*" + canonical(name[1:]), word))
+    if name:
+        reach.to_url(Word(f"ssh://{name}", word.start, word.end, True))
 
 
 def sftp(words: list[Word]) -> Reach:
@@ -220,7 +238,7 @@ def sftp(words: list[Word]) -> Reach:
     for word in found.operands[:1]:
         reach.add(word, SSH_READ)
         host = copied_host(known(word))
-        if host and HOLE not in known(word).partition(":")[0]:
+        if host:
             reach.hosts.append((host, word))
         else:
             _to_host(word, reach)
@@ -282,16 +300,9 @@ def _elsewhere(word: Word, reach: Reach) -> bool:
         return text[:7].lower() != "file://"
     if word.text is None and text[:1] == HOLE and text.strip(HOLE) == "":
         # Nothing is known of it: it may be on another machine.
+        reach.hosts.append((HOLE, word))
         return True
-    head, colon, _ = text.partition(":")
-    if not colon or "/" in head:
-        return False
-    if HOLE not in head:
-        host = copied_host(text)
-        if host:
-            reach.hosts.append((host, word))
-        return bool(host)
-    name = head.rpartition("@")[2]
-    if HOLE not in name:
-        reach.hosts.append((canonical(name), word))
-    return True
+    host = copied_host(text)
+    if host:
+        reach.hosts.append((host, word))
+    return bool(host)

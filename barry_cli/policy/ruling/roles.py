@@ -2,7 +2,7 @@
 
 A line: programs, a bar, what the operands are, then options with marks. `read`, `write` (made or
 overwritten), `change` (removed, moved away, permissions), `copy` (read, the last one written),
-`move` (the same, and the sources are gone), `into` (the first written, the others read), `second`
+`move` (the same, and the sources are gone), `second`
 (the second written), `pack` (each one replaced by another), `unpack` (the first read, others
 written), `pattern` (the first is no file, unless an option stands for it), `none`. A `~`: long
 options have one dash. Any other word: a function of its own.
@@ -49,13 +49,9 @@ sort | read -o> --output> -k: -t: -S: -T: --key: --field-separator: --parallel: 
 shuf | read -o> --output> -n: --head-count: -i: --input-range: --random-source<
 split | split
 csplit | csplit
-grep egrep fgrep zgrep rg ag ack ugrep pcregrep sift | pattern -e= -f^ --regexp= --file^ -m: -A:
-    -B: -C: --max-count: --include: --exclude: --exclude-dir: --exclude-from< --label:
-    --binary-files: --context: -g: -t: -T: -D: --glob: --iglob: --type: --type-not:
-    --after-context: --before-context: -j: --threads: --max-columns: --replace: --sort: --sortr:
-    --max-depth: --ignore-file< --pre:
-jq | pattern -f^ --from-file^ --arg: --indent: --argjson: --slurpfile: --rawfile:
-yq | pattern -i+ --inplace+ --in-place+ -o: -p: --output-format: --input-format: --from-file^
+grep egrep fgrep zgrep rg ag ack ugrep pcregrep sift | search
+fd fdfind | fd
+ls dir vdir | ls
 tee sponge | write
 touch | write -d: -t: -r< --date: --time: --reference<
 truncate | write -s: -r< --size: --reference<
@@ -78,11 +74,10 @@ rsync | copy -e: -f: -T: -M: --rsh: --exclude: --include: --filter: --exclude-fr
     --recursiver --info: --debug: --out-format: --max-size: --min-size: --compress-level:
 gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress pigz pbzip2 | pack
     -S: --suffix: -c! --stdout! --to-stdout! -l! --list! -t! --test! -T: --threads:
-zip | into -x: -i: -b: -t: -P: -n: -rr --recurse-pathsr
+zip | zip
 unzip | unpack -d/ -x: -P: -l! -t! -v! -Z! -p! -c!
 dos2unix unix2dos fromdos todos | write -i!
 iconv | read -f: -t: -o> --output> --from-code: --to-code:
-openssl | none~ -in< -out> -key< -inkey< -cert< -CA< -CAkey< -config< -keyout>
 strace ltrace | none -o> --output> -e: -p: -s: -u: -a: -E: -P:
 time gtime | none -o> --output> -f: --format:
 xargs | none -a< --arg-file< -I: -n: -P: -L: -d: -E: -s:
@@ -99,30 +94,35 @@ git | git
 find gfind | find
 sh bash dash zsh ksh ash | shell
 script | script
-python node nodejs deno bun php lua luajit pypy Rscript osascript pwsh | code
+python node nodejs deno bun php lua luajit pypy Rscript julia osascript pwsh | code
 """
 
 # Their operands are words, not files: what looks like a path there is not opened.
 _WORDS = frozenset(
     """echo printf : true false test [ [[ export declare typeset local readonly unset set shopt
     alias unalias read return exit sleep kill which type whereis command hash basename dirname
-    expr date let trap wait jobs fg bg disown history umask ulimit cd pushd popd pwd ls dir vdir
-    stat realpath readlink du df tree id whoami uname hostname yes mkdir say logger notify-send
-    man info help apropos tput stty clear nproc getconf locale env printenv sudo doas nohup nice
-    timeout setsid stdbuf exec builtin eval npm yarn pnpm pip gh glab apt apt-get brew ssh dig host
-    nslookup ping pgrep pkill killall""".split()
+    expr let trap wait jobs fg bg disown umask ulimit cd pushd popd pwd stat realpath readlink du
+    df tree id whoami uname hostname yes say notify-send man info help apropos tput stty
+    clear nproc getconf locale env printenv sudo doas nohup nice timeout setsid stdbuf exec builtin
+    eval pgrep pkill killall su runuser ps top htop""".split()
 )
 
-_roles: dict[str, str] = {}
+
+def by_name(listed: str) -> dict[str, str]:
+    """The entry of each program in lines like those above."""
+    found: dict[str, str] = {}
+    for line in listed.replace("\n    ", " ").splitlines():
+        names, _, spec = line.partition(" | ")
+        found.update(dict.fromkeys(names.split(), spec))
+    return found
+
+
+_ROLES = by_name(_LISTED)
 
 
 def role(name: str) -> str:
-    """The entry of a program; "words" when its operands are none, "" when it isn't known."""
-    if not _roles:
-        for line in _LISTED.replace("\n    ", " ").splitlines():
-            names, _, spec = line.partition(" | ")
-            _roles.update(dict.fromkeys(names.split(), spec))
-    found = _roles.get(name) or _roles.get(name.rstrip("0123456789."))
+    """The entry of a program; "words" when its operands are none, "" when it isn't listed here."""
+    found = _ROLES.get(name) or _ROLES.get(name.rstrip("0123456789."))
     if found is None:
         return "words" if name in _WORDS else ""
     return found

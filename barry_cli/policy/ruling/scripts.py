@@ -2,6 +2,8 @@
 
 SIGNS = "'\"`"
 BREAKS = frozenset(" \t\n<>{}()$;")
+MODES = "<>+| "
+"""In front of a name they say how it is opened."""
 OPENS = ("open(", "File.open(", "fopen(", "openSync(", "createWriteStream(", "file_put_contents(")
 WRITES = (
     "write_text(",
@@ -23,6 +25,21 @@ WRITES = (
     "Bun.write(",
     "to_csv(",
     "json.dump(",
+    "os.remove(",
+    ".unlink",
+    "unlink ",
+    "unlink(",
+    "unlinkSync(",
+    "rmtree(",
+    "rmSync(",
+    "rmdir",
+    "mkdir",
+    "makedirs(",
+    "chmod(",
+    "File.delete(",
+    "rename(",
+    "truncate(",
+    "symlink(",
 )
 
 
@@ -87,7 +104,8 @@ def code_files(code: str) -> tuple[list[str], bool]:
 
     Only names that stand as a whole in quotes are seen.
     """
-    names = [text for text in quoted(code) if 0 < len(text) < 512 and BREAKS.isdisjoint(text)]
+    texts = [text.lstrip(MODES) for text in quoted(code)]
+    names = [text for text in texts if 0 < len(text) < 512 and BREAKS.isdisjoint(text)]
     return names, any(sign in code for sign in WRITES) or _opens_to_write(code)
 
 

@@ -1,6 +1,7 @@
 """What package managers, registries' and clouds' own programs do over the network."""
 
-from barry_cli.policy.ruling.domains import hosts_of
+from barry_cli.policy.ruling.addresses import addresses, plausible
+from barry_cli.policy.ruling.domains import canonical
 from barry_cli.policy.ruling.http import READ, SAFE, WRITE, Reach
 from barry_cli.policy.ruling.operands import HOLE, Operands, known, take_apart
 from barry_cli.policy.ruling.shell.reading import Word
@@ -117,6 +118,7 @@ def service(name: str, words: list[Word]) -> Reach | None:
     verbs = _verbs(found)
     if _asks_for_help(found):
         return reach
+    reach.hosts.extend(addresses(words).hosts)
     reads, _, writes = listed.partition("|")
     if verbs[:1] and verbs[0] in LOCAL and verbs[0] not in reads.split():
         return reach
@@ -126,11 +128,13 @@ def service(name: str, words: list[Word]) -> Reach | None:
     if name == "go" and verbs[:2] in (["mod", "download"], ["mod", "tidy"]):
         reach.add(words[0], READ)
     if name == "docker":
-        _docker(found, reach)
+        from barry_cli.policy.ruling.containers import docker
+
+        docker(words, reach)
+    if name == "go":
+        _modules(found, reach)
     if name == "yarn" and not found.operands:
         reach.add(words[0] if words else Word("", 0, 0, False), READ)
-    if reach.actions:
-        _addresses(words, reach)
     return reach
 
 
@@ -160,23 +164,12 @@ def _by_verb(
         reach.add(words[0], READ)
 
 
-def _docker(found: Operands, reach: Reach) -> None:
-    """`image push`, `compose pull`; a registry stands in front of an image's name."""
-    verbs = _verbs(found)
-    if verbs[:1] and verbs[0] in {"image", "compose", "manifest", "plugin", "buildx"}:
-        reach.actions.clear()
-        if "push" in verbs[1:2]:
-            reach.add(found.operands[1], WRITE)
-        elif verbs[1:2] and verbs[1] in {"pull", "build", "bake", "up", "inspect", "install"}:
-            reach.add(found.operands[1], READ)
-    if not reach.actions:
-        return
-    for word in found.operands[1:] if verbs[0] in {"pull", "push", "image"} else ():
-        first, slash, _ = known(word).partition("/")
-        if slash and HOLE not in first and ("." in first or ":" in first):
-            reach.hosts.extend((host, word) for host in hosts_of(first))
-    if verbs[:1] == ["login"] and found.operands[1:]:
-        reach.to_url(found.operands[1])
+def _modules(found: Operands, reach: Reach) -> None:
+    """A Go module's path begins with its host."""
+    for word in found.operands[1:]:
+        head, slash, _ = known(word).partition("/")
+        if slash and plausible(head):
+            reach.hosts.append((canonical(head), word))
 
 
 def _gh(words: list[Word]) -> Reach:
@@ -200,8 +193,13 @@ def _gh(words: list[Word]) -> Reach:
         reach.add(first, READ if verbs[1] in GH_READS else WRITE)
         if verbs[:2] == ["repo", "create"] and found.has("--push"):
             reach.add(first, "git:push")
-    for host in found.values("--hostname"):
-        reach.to_url(host)
+    addressed = [word for word in found.operands[1:3] if "://" in known(word)]
+    for word in found.values("--hostname") + addressed:
+        reach.to_url(word)
+    for word in found.values("-R", "--repo"):
+        host, _, rest = known(word).partition("/")
+        if "/" in rest:  # HOST/OWNER/NAME
+            reach.to_url(Word(host, word.start, word.end, True))
     return reach
 
 
@@ -222,6 +220,7 @@ def _gh_api(found: Operands, reach: Reach) -> None:
 def _cloud(words: list[Word]) -> Reach:
     """Their verb stands behind one or more names: `s3 ls`, `compute instances list`."""
     reach = Reach()
+    reach.hosts.extend(addresses(words).hosts)
     found = take_apart(words, VALUED)
     verbs = _verbs(found)
     if len(verbs) < 2 or _asks_for_help(found) or verbs[0] in {"configure", "config", "help"}:
@@ -238,21 +237,11 @@ def _cloud(words: list[Word]) -> Reach:
     return reach
 
 
-def _addresses(words: list[Word], reach: Reach) -> None:
-    """URLs among the words: registries, indexes, archives."""
-    for word in words:
-        text = known(word)
-        if "://" not in text:
-            continue
-        start = max(text.find("=") + 1, 0) if text[:1] == "-" else 0
-        url = text[start:].rpartition(" @ ")[2].removeprefix("git+")
-        if HOLE not in url:
-            reach.hosts.extend((host, word) for host in hosts_of(url))
-
-
 def _verbs(found: Operands) -> list[str]:
     return [known(word) for word in found.operands]
 
 
 def _asks_for_help(found: Operands) -> bool:
-    return found.has("--version", "--help", "-h")
+    # Not a letter of what is attached to another option: -ihttps://..
+    asks = {"--version", "--help", "-h"}
+    return any(option.name in asks and option.word.text in asks for option in found.options)

@@ -3,7 +3,9 @@
 from barry_cli.policy.ruling.operands import HOLE
 from barry_cli.policy.ruling.paths import Disk, exists, expand
 from barry_cli.policy.ruling.patterns import segment_matches
+from barry_cli.policy.ruling.placed import placed
 from barry_cli.policy.ruling.programs.call import Call, Found, Scope
+from barry_cli.policy.ruling.shell.nodes import PLACES
 from barry_cli.policy.ruling.shell.reading import GLOB, TEXT, TILDE, VARIABLE, Command, Word
 
 MOST = 8  # folders a command may be in
@@ -13,6 +15,17 @@ MOVES = frozenset(("cd", "pushd", "popd", "chdir"))
 NEAR, FAR = 64, 4096  # characters that are looked through for operators
 OWN_PROCESS = frozenset(("(", "$(", "`", "<(", ">(", "coproc"))
 SAME_SHELL = frozenset(("eval", "source", ".", "trap"))
+
+
+PLACERS = frozenset(
+    """bwrap chroot docker env git just login machinectl make mise nerdctl npm nsenter parallel pdm
+    pixi pnpm podman poetry runuser start-stop-daemon su sudo systemd-run tmux unshare uv watchexec
+    yarn""".split()
+)
+"""Programs that may run another one in another folder."""
+
+Steps = tuple[tuple[str | None, bool | None], ...]
+"""Moves, each with whether it is certain; None for that of a program that runs another."""
 
 
 class Situation:
@@ -42,6 +55,13 @@ class Situation:
         there.sure = reached if surely else list(dict.fromkeys(self.sure + reached))[:MOST]
         return there
 
+    def placed(self, to: str | None, home: str) -> "Situation":
+        """Where a program is run by another that moves there first."""
+        there = self.moved(to, True, home)
+        if to is not None:
+            there.folders = there.sure
+        return there
+
 
 class Move:
     """A `cd`: `to` None when it can't be known."""
@@ -57,12 +77,27 @@ class Move:
 class Situations:
     """The folders of every command of a line."""
 
-    __slots__ = ("_home", "_made", "_moves", "_piped", "_text", "home_moved")
+    __slots__ = (
+        "_cwd",
+        "_disk",
+        "_home",
+        "_made",
+        "_moves",
+        "_piped",
+        "_placed",
+        "_placers",
+        "_text",
+        "home_moved",
+    )
 
     def __init__(self, found: Found, cwd: str, home: str, disk: Disk) -> None:
         self._home = home
+        self._cwd = cwd
+        self._disk = disk
         self._text = found.text
-        self._made: dict[tuple[tuple[str | None, bool], ...], Situation] = {(): Situation(cwd)}
+        self._placed: dict[tuple[int, int], list[str | None]] = {}
+        self._placers = any(call.name in PLACERS for call in found.calls)
+        self._made: dict[Steps, Situation] = {(): Situation(cwd)}
         self._moves = [
             Move(call, _shell_of(call.command, call.scope), self._goal(call, cwd, disk))
             for call in [each for each in found.calls if each.name in MOVES][: MOST_MOVES + 1]
@@ -73,25 +108,59 @@ class Situations:
                 for command in reading.commands:
                     self._piped.update(map(id, command.piped_from))
         # A tilde is then no longer the home that the policy knows.
-        self.home_moved = "HOME=" in found.text
+        self.home_moved = "HOME=" in found.text or "PWD=" in found.text
 
-    def at(self, command: Command, scope: Scope, start: int) -> Situation:
-        """Where a command runs that stands at `start` in the line."""
-        if not self._moves:
-            return self._made[()]
-        around = _shells_around(command, scope)
+    def at(self, command: Command, scope: Scope, start: int, call: Call | None = None) -> Situation:
+        """Where a command runs that stands at `start` in the line, or one that others run there."""
         here = self._made[()]
-        steps: tuple[tuple[str | None, bool], ...] = ()
+        goes = self._goes(call or scope.host) if self._placers else []
+        if not self._moves and not goes:
+            return here
+        around = _shells_around(command, scope)
+        steps: Steps = ()
         for index, move in enumerate(self._moves):
             if move.call.start >= start or move.shell not in around:
                 continue
+            while goes and goes[0][0] <= move.call.start:
+                here, steps = self._go(here, steps, goes.pop(0)[1])
             to = move.to if index < MOST_MOVES else None
-            steps = (*steps, (to, self._must(move, start, here)))
+            surely = self._must(move, start, here)
+            steps = (*steps, (to, surely))
             found = self._made.get(steps)
             if found is None:
-                found = self._made[steps] = here.moved(to, steps[-1][1], self._home)
+                found = self._made[steps] = here.moved(to, surely, self._home)
             here = found
+        for _, to in goes:
+            here, steps = self._go(here, steps, to)
         return here
+
+    def _go(self, here: Situation, steps: "Steps", to: str | None) -> "tuple[Situation, Steps]":
+        steps = (*steps, (to, None))
+        found = self._made.get(steps)
+        if found is None:
+            found = self._made[steps] = here.placed(to, self._home)
+        return found, steps
+
+    def _goes(self, call: Call | None) -> list[tuple[int, str | None]]:
+        """Where the programs around a call move to, the outermost first, and where they stand."""
+        found: list[tuple[int, str | None]] = []
+        while call is not None and call.outer is not None:
+            outer = call.outer
+            if outer.name in PLACERS:
+                for to in reversed(self._places(outer, call)):
+                    found.insert(0, (outer.start, to))
+            call = outer
+        return found
+
+    def _places(self, outer: Call, call: Call) -> list[str | None]:
+        found = self._placed.get((id(outer), id(call)))
+        if found is None:
+            found = []
+            for word in placed(outer, call):
+                texts = plain_paths(word, self._cwd, self._home, self._disk) if word else []
+                found.append(texts[0] if len(texts) == 1 else None)
+            self._placed[id(outer), id(call)] = found
+        return found
 
     def _goal(self, call: Call, cwd: str, disk: Disk) -> str | None:
         if call.name == "popd":
@@ -163,25 +232,32 @@ def plain_paths(word: Word, cwd: str, home: str, disk: Disk) -> list[str]:
     path = word.path
     if path is not None:
         return [path]
-    pieces: list[str] = []
-    globs = False
-    for part in word.parts:
-        if part.kind in {TEXT, TILDE}:
-            pieces.append(_escaped(part.text) if part.kind == TEXT else part.text)
-        elif part.kind == GLOB:
-            pieces.append(part.text)
-            globs = True
-        elif part.kind == VARIABLE and part.text in VALUES:
-            pieces.append(home if part.name == "HOME" else cwd)
-        else:
-            return []
-    text = "".join(pieces)
-    if not globs:
+    text = glob_of(word, cwd, home)
+    if not text:
+        return []
+    if not any(part.kind == GLOB for part in word.parts):
         return [_plain(text)]
     return expanded(text, cwd, home, disk)
 
 
-VALUES = frozenset(("$HOME", "${HOME}", "$PWD", "${PWD}"))
+def glob_of(word: Word, cwd: str, home: str) -> str:
+    """The word as a glob; "" when more of it is unknown than which names it stands for."""
+    pieces: list[str] = []
+    for part in word.parts:
+        if part.kind == TEXT:
+            pieces.append(_escaped(part.text))
+        elif part.kind == TILDE:
+            pieces.append(part.text)
+        elif part.kind == GLOB and part.text[:1] == "(" and pieces:
+            # An extended pattern, whose sign stands in front: anything, so as to miss nothing.
+            pieces[-1] = pieces[-1][:-1] + "*"
+        elif part.kind == GLOB:
+            pieces.append(part.text)
+        elif part.kind == VARIABLE and part.text in PLACES:
+            pieces.append(_escaped(home if part.name == "HOME" else cwd))
+        else:
+            return ""
+    return "".join(pieces)
 
 
 def partly_known(word: Word, cwd: str, home: str) -> tuple[str, ...]:
@@ -192,7 +268,7 @@ def partly_known(word: Word, cwd: str, home: str) -> tuple[str, ...]:
             pieces.append(part.text)
         elif part.kind == TILDE:
             pieces.append(home if part.text == "~" else HOLE)
-        elif part.kind == VARIABLE and part.text in VALUES:
+        elif part.kind == VARIABLE and part.text in PLACES:
             pieces.append(home if part.name == "HOME" else cwd)
         else:
             pieces.append(HOLE)
@@ -223,8 +299,11 @@ def expanded(pattern: str, cwd: str, home: str, disk: Disk) -> list[str]:
             if not wild:
                 following.append(f"{folder}/{_plain(segment)}")
                 continue
-            for name in disk.names(folder or "/"):
-                if name[0] == "." and segment[0] != ".":
+            names = disk.names(folder or "/")
+            # A long pattern takes as long as many names.
+            disk.names_seen += len(names) * (len(segment) // 256)
+            for name in names if not disk.exhausted else ():
+                if name[0] == "." and segment[0] != "." and not disk.dotted:
                     continue
                 if segment_matches(segment, name):
                     following.append(f"{folder}/{name}")

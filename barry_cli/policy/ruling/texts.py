@@ -153,14 +153,40 @@ def patch(name: str, words: list[Word]) -> list[FileUse]:
     return [use, *found]
 
 
+EDIT_COMMANDS = frozenset(
+    """r read w write wq x xit sav saveas e edit ex enew f file sp split vs vsplit tabe tabedit new
+    so source so! badd view sview diffsplit hardcopy mks mksession""".split()
+)
+
+
 def edit(name: str, words: list[Word]) -> list[FileUse]:
     """Editors: whatever they open they may write."""
-    given = "-p" if name in {"ed", "ex"} else "-c -S -u --cmd -s -i -p -T -U"
+    given = "-p" if name == "ed" else "-c -S -u --cmd -s -i -p -T -U"
+    silent = name == "ex" or any(word.prefix[:2] in {"-e", "-E"} for word in words)
+    given = given.replace("-s ", "") if silent else given
     taken = take_apart(words, frozenset(given.split()))
     if taken.has("--version", "--help", "-R"):
         return [FileUse(READ, word, name) for word in taken.operands]
     operands = [word for word in taken.operands if word.prefix[:1] != "+"]
-    return [FileUse(WRITE, word, name) for word in operands]
+    found = [FileUse(WRITE, word, name) for word in operands]
+    plus = [after(word, 1) for word in taken.operands if word.prefix[:1] == "+"]
+    for word in [*taken.values("-c", "--cmd"), *plus]:
+        found += edit_commands(word)
+    return found
+
+
+def edit_commands(word: Word) -> list[FileUse]:
+    """The files in `:r FILE`, `:w FILE` and their kin, of which several may stand on a line."""
+    found: list[FileUse] = []
+    for line in known(word).replace("|", "\n").split("\n"):
+        text = line.strip().lstrip(":%.$,0123456789 ")
+        verb, _, rest = text.partition(" ")
+        name = rest.strip().lstrip("!>+ ")
+        plain = verb.rstrip("!")
+        if name and name[:1] != "!" and plain in EDIT_COMMANDS:
+            kind = WRITE if plain[:1] in {"w", "s", "x"} else READ
+            found.append(FileUse(kind, named(name, word), f":{plain}"))
+    return found
 
 
 def code(name: str, words: list[Word]) -> list[FileUse]:

@@ -1,6 +1,7 @@
 """A verdict as it is shown: to a person, or as a JSON document."""
 
 from barry_cli.policy.ruling.verdict import Verdict
+from barry_cli.policy.ruling.wording import plain
 
 WIDTH = 96
 """Characters of the ruled text that are shown around what was matched."""
@@ -44,7 +45,7 @@ def facts(verdict: Verdict) -> "list[tuple[str, str]]":
     matched = verdict.span[1] > verdict.span[0]
     return [
         ("outcome", _json(verdict.outcome)),
-        ("rule", _json(verdict.rule) if verdict.rule else "null"),
+        ("rule", _json(plain(verdict.field, verdict.rule)) if verdict.rule else "null"),
         ("field", _json(verdict.field) if verdict.field else "null"),
         ("text", _json(verdict.text)),
         ("start", str(verdict.span[0]) if matched else "null"),

@@ -1,6 +1,7 @@
 """Tools that read a URL."""
 
 from barry_cli.policy.ruling.domains import domain_rule, hosts_of, is_local
+from barry_cli.policy.ruling.operands import HOLE
 from barry_cli.policy.ruling.policy import Policy
 from barry_cli.policy.ruling.verdict import Verdict, allowed
 from barry_cli.policy.ruling.wording import denied
@@ -33,17 +34,18 @@ def url_verdict(policy: Policy, url: str, cwd: str) -> Verdict:
 
 
 def host_verdict(policy: Policy, host: str, text: str, span: tuple[int, int]) -> Verdict | None:
-    """The denial of a host, if there is one."""
+    """The denial of a host, if there is one. HOLE in it stands for what isn't known."""
+    if HOLE in host:
+        from barry_cli.policy.ruling.unsure_hosts import unsure_verdict
+
+        return unsure_verdict(policy, host, text, span)
     rule = domain_rule(host, policy.domains)
     if rule is not None:
         return denied("network.domains", rule, f"the host {host}", text, span)
     wanted = policy.allow_domains
     if wanted is None or is_local(host):
         return None
-    pairs = wanted
-    # Of a host whose beginning isn't known every name must be allowed.
-    name = host if host[:2] != "*." else f"\1.{host[2:]}"
-    if domain_rule(name, pairs) is not None:
+    if domain_rule(host, wanted) is not None:
         return None
-    rule = ", ".join(written for written, _ in pairs)
+    rule = ", ".join(written for written, _ in wanted)
     return denied("network.allowDomains", rule, f"the host {host}", text, span)

@@ -33,9 +33,7 @@ def denied(
     for certain; the verdict is then undecidable.
     """
     span = min(span[0], len(text)), min(span[1], len(text))
-    # A pattern's anchor is for the matching: a person knows the folder.
-    anchor, mark, plain = rule.partition("//")
-    named = " ".join(filter(None, (field, plain if mark and anchor[:1] in {"", "/"} else rule)))
+    named = " ".join(filter(None, (field, plain(field, rule))))
     if field == "floor":
         named = "the floor of every policy"
     human = f"denied by {named}: {shown(what)}"
@@ -50,6 +48,24 @@ def denied(
         agent = f"{agent} {INSTEAD[field]}"
     agent += " If it has to be done, ask the user to do it."
     return Verdict(UNDECIDABLE if unsure else DENIED, rule, field, text, span, human, agent)
+
+
+def plain(field: str, rule: str) -> str:
+    """A rule as it is written in a bound.
+
+    The anchor of a file pattern is for the matching: a person knows the folder.
+    """
+    if field not in {"files.deny", "files.allowOnly"}:
+        return rule
+    return ", ".join([_without_anchor(each) for each in rule.split(", ")])
+
+
+def _without_anchor(pattern: str) -> str:
+    anchor, mark, written = pattern.partition("//")
+    if not mark or anchor[:1] not in {"", "/"}:
+        return pattern
+    name = written.removeprefix("**/")
+    return written if "/" in name else name
 
 
 def shown(text: str) -> str:

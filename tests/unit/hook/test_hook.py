@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import socket
 import stat
 import subprocess
@@ -335,3 +336,44 @@ def test_a_harness_that_says_nothing_is_refused_in_time(hooked: Hooked) -> None:
         assert running.stderr is not None
         said = running.stderr.read()
     assert said == f"{UNRULED}the ruling took longer than 1 seconds\n"
+
+
+# A file system that answers no more: a call that no signal's handler can cut short.
+STUCK = """
+import posix, sys, barry_cli.hook.run as hook
+def rule(*given):
+    end, _ = posix.pipe()
+    while True:
+        try:
+            posix.read(end, 1)
+        except BaseException:
+            pass
+hook.rule, hook.SECONDS = rule, 1
+hook.main(sys.argv[1:])
+"""
+
+
+def test_a_file_system_that_answers_no_more_refuses_in_time(hooked: Hooked) -> None:
+    hook = hooked()
+    held = hook.installed
+    words = [sys.executable, "-c", STUCK, str(held.policy), held.fingerprint]
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.join(words)} || exit 2"],
+        cwd=ROOT, input=hook.event(), capture_output=True, text=True, timeout=20, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_clock_that_the_harness_blocked_runs_all_the_same(hooked: Hooked) -> None:
+    held = hooked().installed
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])  # a child inherits it
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-c", LESS_TIME, held.policy, held.fingerprint],
+            cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        ) as running:  # fmt: skip
+            assert running.wait(20) == 2
+            assert running.stderr is not None
+            assert "longer than 1 seconds" in running.stderr.read()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])

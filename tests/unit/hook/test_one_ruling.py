@@ -25,10 +25,15 @@ from barry_cli.bags.manifest import HookFormat, ToolRow
 from barry_cli.base.paths import folders
 from barry_cli.cli.render.verdicts import facts
 from barry_cli.hook.install import install
+from barry_cli.policy.bundle import bundle, dump
+from barry_cli.policy.cache import PROGRAM
 from barry_cli.policy.compile import compile_policy, floor_patterns
+from barry_cli.policy.door import program
 from barry_cli.policy.lookup import effective_bound
 from barry_cli.policy.ruling.policy import Policy
+from barry_cli.policy.ruling.policy import dump as dump_policy
 from barry_cli.policy.ruling.rule import rule_command
+from barry_cli.policy.schema import parse_bound
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = sorted((ROOT / "tests" / "data" / "bounds").glob("*.jsonl"))
@@ -63,7 +68,14 @@ def bound_of(path: Path, row: dict[str, Any]) -> dict[str, Any] | None:
             return {"network": {"actions": ["all"]}}
         case "domains":
             return {"network": {"domains": ["*.test"]}}
-    raise KeyError(f"{path.name}: say here which bound its rows stand for")
+        case "hosts":
+            allow = {"allowDomains": row.get("allow"), "enforce": "sandbox"}
+            return {"network": {"domains": row["domains"]} if "domains" in row else allow}
+        case "reach":
+            only = row["rule"] == "allowOnly"
+            return {"files": {"allowOnly": ["src/**"]} if only else {"deny": [".env", "*.pem"]}}
+        case _:
+            raise KeyError(f"{path.name}: say here which bound its rows stand for")
 
 
 def questions() -> dict[str, list[str]]:
@@ -199,6 +211,23 @@ def test_every_way_to_ask_gives_the_same_answer(
             some = [(line, f"{number}.{at}") for at, line in enumerate(lines[::every])]
             list(pool.map(lambda each, ways=ways: compare(ways, *each), some))
             asked += len(lines)
+    assert asked > 2000
+
+
+def test_the_door_s_program_rules_as_it_is_written(home: Path, tmp_path: Path) -> None:
+    """All rows, in one process: what was taken apart and put together again answers alike."""
+    path = tmp_path / "program"
+    path.write_bytes(dump(bundle(PROGRAM)))
+    answer = program(str(path))
+    cwd = str(home)
+    asked = 0
+    for bound, lines in questions().items():
+        policy = compile_policy(parse_bound(json.loads(bound)), root=cwd, tools=TOOLS)
+        data = dump_policy(policy)
+        for line in lines:
+            said, _ = answer(data, (), cwd, (), {"--command": line}, True)
+            assert json.loads(said)["verdict"] == facts(rule_command(policy, line, cwd)), line
+        asked += len(lines)
     assert asked > 2000
 
 

@@ -261,10 +261,44 @@ def test_a_trait_of_two_bags_is_named_whole(place: Folders, project: Path) -> No
         bag(name, traits={"t": {"name": "t", "access": "read", "namespaces": [name]}})
         for name in ("acme", "other")
     ]
-    with pytest.raises(PolicyProblem):
+    with pytest.raises(PolicyProblem, match="any of acme:t, other:t"):
         effective_bound(place, rows, str(project), traits=["t"])
     found = effective_bound(place, rows, str(project), traits=["other:t"])
     assert found.traits[0].namespaces == ("other",)
+
+
+def test_what_a_trait_names_is_its_own_bags(place: Folders, project: Path) -> None:
+    def traits(word: str) -> dict[str, Any]:
+        plain = {"access": "read", "namespaces": [word]}
+        more = {
+            "includes": ["base"],
+            "boundNames": ["strict"],
+            "harnessTraits": {"old-acme": "own"},
+        }
+        return {
+            "t": {"name": "t", **plain, **more},
+            "base": {"name": "base", **plain},
+            "own": {"name": "own", **plain},
+        }
+
+    rows = [
+        bag(
+            name,
+            bounds={"strict": {"bash": {"denyPrograms": [name]}}},
+            traits=traits(name),
+        )
+        for name in ("acme", "other")
+    ]
+    for asked, owner in (("other:t", "other"), ("acme:t", "acme"), ("old-acme:t", "acme")):
+        found = effective_bound(place, rows, str(project), traits=[asked])
+        assert [trait.name for trait in found.traits] == ["t", "base"]
+        assert {trait.namespaces for trait in found.traits} == {(owner,)}
+        assert programs(found) == (owner,)
+    # Under either name of the harness.
+    for harness in ("acme", "old-acme"):
+        found = effective_bound(place, rows, str(project), traits=["other:t"], harness=harness)
+        assert [trait.name for trait in found.traits] == ["t", "base", "own"]
+        assert found.traits[-1].namespaces == ("other",)
 
 
 # --- files that are not right ---

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from barry_cli.policy.ruling.told import WIDTH, document, marked, text
 from barry_cli.policy.ruling.verdict import DENIED, Verdict, allowed
+from barry_cli.policy.ruling.wording import denied
 
 TEXTS = st.text(max_size=300)
 
@@ -46,3 +48,22 @@ def test_what_is_allowed_is_one_word() -> None:
         "outcome": "allowed", "rule": None, "field": None, "text": "ls", "start": None,
         "end": None, "human": "", "agent": "",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "rule", "shown"),
+    [
+        ("files.deny", "/home/ada//keys/*.pem", "keys/*.pem"),
+        ("files.deny", ".env", ".env"),
+        ("files.deny", "~/.ssh", "~/.ssh"),
+        ("files.deny", "/etc/x", "/etc/x"),
+        ("files.allowOnly", "/w//src/**, /w//**/x.md, /v//a/b", "src/**, x.md, a/b"),
+        ("network.domains", "https://x.test", "https://x.test"),
+        ("bash.deny", "a // b", "a // b"),
+    ],
+)
+def test_a_rule_is_shown_as_it_is_written(field: str, rule: str, shown: str) -> None:
+    verdict = denied(field, rule, "x", "y", (0, 1))
+    assert json.loads(document(verdict))["verdict"]["rule"] == shown
+    assert f"{field} {shown}: x" in verdict.human
+    assert verdict.rule == rule

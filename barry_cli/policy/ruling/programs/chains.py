@@ -164,7 +164,15 @@ _THREE = frozenset(("gcloud",))
 
 def key(program: str) -> str:
     """The name under which a program stands in the tables."""
-    return ALIASES.get(program, program)
+    found = ALIASES.get(program)
+    if found is not None or program[:3] not in {"ld-", "ld.", "qem"}:
+        return found or program
+    if program[:5] == "qemu-" and program not in _QEMU and program[:12] != "qemu-system-":
+        return "qemu"
+    return "loader" if program[:2] == "ld" and ".so" in program else program
+
+
+_QEMU = frozenset(("qemu-ga", "qemu-img", "qemu-io", "qemu-nbd", "qemu-pr-helper"))
 
 
 def _options(program: str) -> str:

@@ -4,7 +4,16 @@ Such programs are opaque: nothing is made of what isn't a literal text handed to
 is known to start a program.
 """
 
-from barry_cli.policy.ruling.programs.call import Call, Run, Script, joined, known
+from barry_cli.policy.ruling.programs.call import (
+    HOLE,
+    Call,
+    Run,
+    Script,
+    Unknown,
+    joined,
+    known,
+    opened,
+)
 from barry_cli.policy.ruling.programs.feeds import SHOWN, fed, is_input
 from barry_cli.policy.ruling.programs.shells import Inner
 from barry_cli.policy.ruling.shell.nodes import Word
@@ -22,17 +31,31 @@ LANGUAGES: dict[str, tuple[str, str, str]] = {
     "lua": ("e", "l", ""),
     "awk": ("", "fFv", "|"),
     "osascript": ("e", "ls", ""),
+    "Rscript": ("e", "", ""),
+    "julia": ("eE", "", "`"),
 }
 
 _STARTS = frozenset(
     "system popen run call check_call check_output Popen getoutput getstatusoutput spawn spawnSync"
     " exec execSync execFile execFileSync execl execlp execv execvp execle execve execvpe spawnl"
     " spawnlp spawnv spawnvp shell_exec passthru proc_open pcntl_exec create_subprocess_shell"
-    " create_subprocess_exec execa capture2 capture3 execute backtick Command".split()
+    " create_subprocess_exec execa capture2 capture3 execute backtick Command script".split()
 )
+# These do nothing else, in whatever language.
+_PLAINLY_START = (
+    *("os.system(", "os.popen(", "pty.spawn(", "subprocess.run(", "subprocess.call("),
+    *("subprocess.check_call(", "subprocess.check_output(", "subprocess.Popen("),
+    *("subprocess.getoutput(", "subprocess.getstatusoutput(", "shell_exec(", "passthru("),
+    *("proc_open(", "pcntl_exec(", "execSync(", "execFileSync(", "spawnSync(", "os.execute("),
+    *("io.popen(", "Kernel.system(", "Kernel.exec(", "IO.popen(", "Open3.capture2("),
+)
+_BY_LANGUAGE = {"`": ("system", "exec "), "|": ("system(",)}
+_JOINS = frozenset("+%.~*")
+_CLOSES = {"(": ")", "{": "}", "[": "]", "<": ">"}
 _LONG_CODE = frozenset(("--eval", "--print", "--execute"))
 _QUOTES = frozenset("'\"`")
 _MOST = 64
+_NEAR = 24  # characters in front of a mode or name in which `open` stands
 
 
 def language(name: str) -> str:
@@ -79,11 +102,11 @@ def coded(call: Call) -> list[Inner]:
         codes = given.behind[:1]
     inner: list[Inner] = []
     for word in codes:
-        inner += _started(joined([word], lenient=True) or "", word, backticks)
+        inner += started(joined([word], lenient=True) or "", word, backticks)
     if not codes and (operand is None or is_input(operand.text)):
         source = fed(call)
         if source.kind == SHOWN and source.words:
-            for item in _started(source.text, source.words[0], backticks):
+            for item in started(source.text, source.words[0], backticks):
                 if isinstance(item, Script):
                     item.place = source.place
                 inner.append(item)
@@ -127,37 +150,94 @@ def _given(words: list[Word], letters: str, valued: str, python: bool) -> _Given
     return given
 
 
-def _started(code: str, near: Word, backticks: str) -> list[Inner]:
-    """Literal commands in the code."""
+def started(code: str, near: Word, backticks: str = "") -> list[Inner]:
+    """Commands that the code starts: literal ones, and that there are others."""
     found: list[Inner] = []
     at, count = 0, len(code)
     before = 0  # where the code since the last string begins
     while at < count and len(found) < _MOST:
-        char = code[at]
-        if char not in _QUOTES:
+        if code[at] not in _QUOTES:
             at += 1
             continue
         text, end = _string(code, at)
         lead = code[before:at].rstrip("rbfuRBFU")
-        if char == "`" == backticks:
+        if "f" in code[before + len(lead) : at].lower():
+            text = _holed(text)
+        if code[at] == "`" == backticks:
             found.append(_text(text, near))
         elif backticks == "|":
             if (
                 _name_before(lead) == "system"
-                or lead.rstrip().endswith("|")
+                or lead.rstrip()[-1:] == "|"
                 or _to_getline(code, end)
             ):
                 found.append(_text(text, near))
         elif _name_before(lead) in _STARTS:
             texts, end = _list(code, text, end)
-            if len(texts) == 1 or " " in texts[0]:
-                found.append(_text(texts[0], near))
-            if len(texts) > 1:
-                if len(texts) > 2 and texts[0] == texts[1]:
-                    texts = texts[1:]  # execlp("git", "git", ...)
-                found.append(Run([known(text, near) for text in texts]))
+            found += _called(texts, code, end, near)
+        elif "open" in lead[-_NEAR:] and (text[:1] == "|" or text[-1:] == "|"):
+            texts, end = _list(code, text, end)
+            bare = [each for each in (text.strip("|-"), *texts[1:]) if each]
+            found += [_text(" ".join(bare), near)] if bare else []
         at = before = end
+    if backticks == "`":
+        found += [_text(text, near) for text in _delimited(code)]
+    if _starts_unknown(code, backticks):
+        found.append(Unknown("its code starts a program that can't be known", [near]))
     return found
+
+
+def _called(texts: list[str], code: str, end: int, near: Word) -> list[Inner]:
+    """What a function that starts programs is given: a line, or a program and its words."""
+    found: list[Inner] = []
+    if code[end : end + 8].lstrip()[:1] in _JOINS and not code.startswith(".split", end):
+        texts[-1] += HOLE
+    if len(texts) == 1 or " " in texts[0]:
+        found.append(_text(texts[0], near))
+    if len(texts) > 1:
+        if len(texts) > 2 and texts[0] == texts[1]:
+            texts = texts[1:]  # execlp("git", "git", ...)
+        found.append(Run([opened(known(text, near)) for text in texts]))
+    return found
+
+
+def _holed(text: str) -> str:
+    """A text with HOLE for what stands in braces."""
+    pieces = text.split("{")
+    return pieces[0] + "".join([HOLE + piece.rpartition("}")[2] for piece in pieces[1:]])
+
+
+def _delimited(code: str) -> list[str]:
+    """The texts of `qx(..)` and `%x(..)`, whatever stands around them."""
+    found: list[str] = []
+    for sign in ("qx", "%x"):
+        for before, piece in _around(code, sign):
+            rest = piece.lstrip(" ")
+            if rest and not rest[0].isalnum() and rest[0] not in "_,;=" and not before.isalnum():
+                found.append(rest[1:].partition(_CLOSES.get(rest[0], rest[0]))[0])
+    return found
+
+
+def _starts_unknown(code: str, backticks: str) -> bool:
+    """Some function that starts programs is given something else than a text."""
+    for sign in (*_PLAINLY_START, *_BY_LANGUAGE.get(backticks, ())):
+        for before, piece in _around(code, sign):
+            rest = piece.lstrip(" \t\n([")
+            opens = piece.lstrip(" ")[:1]
+            if before.isalnum() or before in {"_", "$", "@"} or not rest or not opens:
+                continue
+            if sign[-1] not in {"(", " "} and piece[:1] not in {"(", " "}:
+                continue
+            name = rest.lstrip("rbfuRBFU")[:1]
+            if name not in _QUOTES and rest[:1] not in {")", "=", ",", "."}:
+                return True
+    return False
+
+
+def _around(code: str, sign: str) -> list[tuple[str, str]]:
+    """Of each place where the sign stands: the character before it, and what follows."""
+    pieces = code.split(sign)
+    return [(pieces[at][-1:], pieces[at + 1]) for at in range(len(pieces) - 1)]
 
 
 def _text(text: str, near: Word) -> Script:

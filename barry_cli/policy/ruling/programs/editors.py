@@ -1,10 +1,11 @@
 """Editors and debuggers: the shell commands among their own commands."""
 
 from barry_cli.policy.ruling.programs.call import Call, Run, Script
+from barry_cli.policy.ruling.programs.code import started
 from barry_cli.policy.ruling.programs.feeds import SHOWN, fed
+from barry_cli.policy.ruling.programs.helpers import helping_script
 from barry_cli.policy.ruling.programs.options import scan
 from barry_cli.policy.ruling.programs.shells import Inner
-from barry_cli.policy.ruling.programs.wrapped import helping_script
 from barry_cli.policy.ruling.shell.nodes import Word
 
 _GDB_COMMANDS = frozenset(("-ex", "--ex", "-eval-command", "--eval-command", "-iex"))
@@ -53,6 +54,8 @@ def editor(call: Call) -> list[Inner]:
 
 def _banged(word: Word, skip: int) -> list[Inner]:
     text = word.prefix[skip:]
+    if "system(" in text:
+        return started(text, word)
     before, bang, _ = text.partition("!")
     if not bang or before.strip(": ") not in {"", "silent", "sil", "exe", "r", "read", "%", "."}:
         return []
@@ -71,9 +74,9 @@ def sed(call: Call) -> list[Inner]:
     for word in scripts:
         for line in (word.text or "").replace(";", "\n").split("\n"):
             text = line.strip()
-            bare = text.lstrip("0123456789$,~+! ")
+            bare = _unaddressed(text)
             if bare[:2] == "e ":
-                inner.append(_code_text(bare[2:], word))
+                inner.append(_code_text(bare[2:].rstrip("}"), word))
             elif bare[:1] == "s" and len(bare) > 4:
                 pieces = bare[2:].split(bare[1])
                 if (
@@ -83,6 +86,18 @@ def sed(call: Call) -> list[Inner]:
                 ):
                     inner.append(_code_text(pieces[1], word))
     return inner
+
+
+def _unaddressed(text: str) -> str:
+    """The command behind its addresses and an opening brace."""
+    while True:
+        text = text.lstrip("0123456789$,~+!{ ")
+        if text[:1] != "/":
+            return text
+        at = 1
+        while at < len(text) and text[at] != "/":
+            at += 2 if text[at] == "\\" else 1
+        text = text[at + 1 :].lstrip("IM")
 
 
 def _code_text(text: str, word: Word) -> Script:

@@ -1,10 +1,10 @@
 """git: aliases given with -c, helpers in options and settings, subcommands that run others."""
 
-from barry_cli.policy.ruling.programs.call import Call, Run, Script, joined, known
+from barry_cli.policy.ruling.programs.call import Call, Run, Script, Unknown, joined, known
 from barry_cli.policy.ruling.programs.chains import GLOBALS
+from barry_cli.policy.ruling.programs.helpers import helping_script
 from barry_cli.policy.ruling.programs.options import scan
 from barry_cli.policy.ruling.programs.shells import Inner
-from barry_cli.policy.ruling.programs.wrapped import helping_script
 from barry_cli.policy.ruling.shell.nodes import Word
 
 _PROGRAM_SETTINGS = frozenset(
@@ -12,6 +12,9 @@ _PROGRAM_SETTINGS = frozenset(
     " sequence.editor credential.helper gpg.program interactive.difffilter".split()
 )
 _PROGRAM_ENDS = (".cmd", ".textconv", ".clean", ".smudge", ".process", ".driver", ".program")
+
+# Settings and options like these, somewhere in the line, may be what an unknown word holds.
+_RUNNING = ("alias.", "core.", "diff.external", "--exec", "--upload-pack", "credential.helper")
 
 # Subcommand -> its options; `%` marks the programs.
 _OPTIONS: dict[str, str] = {
@@ -39,6 +42,11 @@ def git(call: Call) -> list[Inner]:
     inner: list[Inner] = []
     subcommand = words[found.at[0]].text if found.at and found.at[0] < len(words) else None
     rest = words[found.at[0] + 1 :] if subcommand is not None else []
+    line = call.scope.place.line
+    if any(word.many for word in words[1:]) and any(sign in line for sign in _RUNNING):
+        ahead = [word for word in words[1:] if word.prefix == "" and word.text is None][:1]
+        if ahead and (not found.at or words.index(ahead[0]) <= found.at[0]):
+            inner.append(Unknown("git's options, which may run a program, can't be known", ahead))
     for name, value in found.given:
         if name == "c" and value is not None:
             inner += _setting(value, words[0], subcommand, rest)

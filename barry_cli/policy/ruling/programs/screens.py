@@ -2,9 +2,9 @@
 
 from barry_cli.policy.ruling.programs.call import Call, Run, Script, joined
 from barry_cli.policy.ruling.programs.chains import GLOBALS
+from barry_cli.policy.ruling.programs.helpers import helping_script
 from barry_cli.policy.ruling.programs.options import scan
 from barry_cli.policy.ruling.programs.shells import Inner
-from barry_cli.policy.ruling.programs.wrapped import helping_script
 from barry_cli.policy.ruling.shell.nodes import Word
 
 _SCREEN = "a A c: d D e: f h: i L l m O p: q Q! r R s: S: t: T: U v! x X"

@@ -64,6 +64,11 @@ def shell(call: Call) -> list[Inner]:
     return found
 
 
+def itself(call: Call) -> list[Inner]:
+    """`/proc/self/exe`: the shell that reads the line."""
+    return shell(call) if call.words[0].prefix[:6] == "/proc/" else []
+
+
 def _asked(words: list[Word]) -> _Asked:
     asked = _Asked()
     while asked.at < len(words):
@@ -145,7 +150,13 @@ def input_script(call: Call) -> list[Inner]:
     return _script(fed(call), call, [])
 
 
-def _inherited(text: str | None, words: list[Word], call: Call) -> Script:
+def file_script(source: Fed, call: Call) -> list[Inner]:
+    """What a shell reads from somewhere else."""
+    return _script(source, call, [])
+
+
+def inherited(text: str | None, words: list[Word], call: Call) -> Script:
+    """A text that the shell of the call reads itself."""
     script = Script(text, words, call.scope.portable)
     script.inherits = True
     return script
@@ -159,7 +170,7 @@ def _without_dashes(call: Call) -> list[Word]:
 def evaluated(call: Call) -> list[Inner]:
     """eval: all words joined."""
     words = _without_dashes(call)
-    return [_inherited(told(words, call), words, call)] if words else []
+    return [inherited(told(words, call), words, call)] if words else []
 
 
 def sourced(call: Call) -> list[Inner]:
@@ -185,35 +196,22 @@ def trapped(call: Call) -> list[Inner]:
         words = words[1:]
     if len(words) < 2 or words[0].text in {"-", ""} or (words[0].text or "").isdecimal():
         return []
-    return [_inherited(joined(words[:1]), words[:1], call)]
+    return [inherited(joined(words[:1]), words[:1], call)]
 
 
 def called_back(call: Call) -> list[Inner]:
-    """mapfile, complete and compgen: -C gives a command."""
+    """mapfile: -C gives a command."""
     words = call.words
-    for at in range(1, len(words) - 1):
-        text = words[at].text
-        if text is not None and text[:1] == "-" and text[-1] == "C":
-            return [_inherited(joined(words[at + 1 : at + 2]), words[at + 1 : at + 2], call)]
-    return []
-
-
-def subscripted(call: Call) -> list[Inner]:
-    """Builtins that take a variable's name run what its subscript holds."""
-    words = call.words
-    found: list[Inner] = []
     for at, word in enumerate(words[1:], 1):
         text = word.text
-        if text is None or "[" not in text or not ("$(" in text or "`" in text):
+        if text is None or text[:1] != "-" or "C" not in text:
             continue
-        if call.name in {"test", "["} and words[at - 1].text != "-v":
-            continue
-        if call.name == "printf" and not words[at - 1].prefix.startswith("-v"):
-            continue
-        script = _inherited(f': "{text}"', [word], call)
-        script.lenient = True
-        found.append(script)
-    return found
+        value, skip = word, text.index("C") + 1
+        if skip == len(text) and at + 1 < len(words):
+            value, skip = words[at + 1], 0
+        command = joined([value])
+        return [inherited(command[skip:] if command is not None else None, [value], call)]
+    return []
 
 
 def scheduled(call: Call) -> list[Inner]:

@@ -1,9 +1,10 @@
 """Programs whose way of naming a command fits no table."""
 
 from barry_cli.policy.ruling.programs.call import Call, Run, Script, joined
+from barry_cli.policy.ruling.programs.helpers import helping_script
 from barry_cli.policy.ruling.programs.options import scan
 from barry_cli.policy.ruling.programs.shells import Inner, input_script
-from barry_cli.policy.ruling.programs.wrapped import behind_dashes, helping_script, wrapped
+from barry_cli.policy.ruling.programs.wrapped import behind_dashes, wrapped
 from barry_cli.policy.ruling.programs.wrappers import WRAPPERS
 from barry_cli.policy.ruling.shell.nodes import Word
 
@@ -64,7 +65,7 @@ def _ssh_settings(given: list[tuple[str, Word | None]]) -> list[Inner]:
 
 def ssh_copies(call: Call) -> list[Inner]:
     """`scp` and `sftp`: -o as ssh has it, -S a program."""
-    entry = WRAPPERS[call.name]
+    entry = WRAPPERS.get(call.name, "")
     found = scan(call.words, 1, entry.partition(" ")[2], through=True)
     return [*_ssh_settings(found.given), *wrapped(call, entry, 1)]
 

@@ -3,6 +3,8 @@
 from barry_cli.policy.ruling.programs import (
     editors,
     environment,
+    late,
+    little,
     repeated,
     screens,
     shells,
@@ -25,48 +27,54 @@ from barry_cli.policy.ruling.programs.call import (
 from barry_cli.policy.ruling.programs.chains import key
 from barry_cli.policy.ruling.programs.code import LANGUAGES, coded, language
 from barry_cli.policy.ruling.programs.git import dashed, git
+from barry_cli.policy.ruling.programs.helpers import may_run
 from barry_cli.policy.ruling.programs.positional import (
     moves_arguments,
     resolved,
     uses_arguments,
 )
 from barry_cli.policy.ruling.programs.shells import SHELLS, Inner
-from barry_cli.policy.ruling.programs.wrapped import (
-    HELPERS,
-    HOLDERS,
-    helping_script,
-    wrapped,
-    wrapper_of,
-)
+from barry_cli.policy.ruling.programs.wrapped import HOLDERS, wrapped, wrapper_of
 from barry_cli.policy.ruling.programs.wrappers import ALIASES, WRAPPERS
 from barry_cli.policy.ruling.shell.nodes import Command, Reading
 from barry_cli.policy.ruling.shell.reading import read
 
 _SPECIAL = {
     ".": shells.sourced,
+    "alias": late.aliased,
     "at": shells.scheduled,
     "batch": shells.scheduled,
-    "compgen": shells.called_back,
-    "complete": shells.called_back,
+    "bind": late.bound,
+    "capsh": little.capsh,
+    "compgen": late.completed,
+    "complete": late.completed,
     "crontab": shells.scheduled_lines,
     "ed": editors.editor,
+    "emacs": little.emacs,
     "env": environment.env,
     "eval": shells.evaluated,
+    "exe": shells.itself,
     "fd": repeated.fd,
     "find": repeated.find,
     "flock": special.locked,
     "gdb": editors.debugger,
     "git": git,
+    "hash": late.hashed,
+    "make": little.make,
     "mapfile": shells.called_back,
     "parallel": repeated.parallel,
     "readarray": shells.called_back,
+    "runcon": little.labelled,
     "runuser": special.switched,
     "scp": special.ssh_copies,
+    "sg": little.grouped,
+    "newgrp": little.grouped,
     "screen": screens.screen,
     "script": special.recorded,
     "start-stop-daemon": special.started,
     "sed": editors.sed,
     "sftp": special.ssh_copies,
+    "socat": little.socat,
     "source": shells.sourced,
     "ssh": special.ssh,
     "su": special.switched,
@@ -75,7 +83,11 @@ _SPECIAL = {
     "trap": shells.trapped,
     "vim": editors.editor,
     "xargs": repeated.xargs,
-    **dict.fromkeys(("[", "let", "printf", "read", "test", "unset"), shells.subscripted),
+    "xterm": little.terminal,
+    **dict.fromkeys(("[", "let", "printf", "read", "test", "unset", "wait"), late.subscripted),
+    **dict.fromkeys(("declare", "export", "local", "readonly", "typeset"), late.declared),
+    **dict.fromkeys(("expect", "tclsh", "wish"), little.tcl),
+    **dict.fromkeys(("gcc", "g++", "cc", "clang"), little.compiled),
     **dict.fromkeys(SHELLS, shells.shell),
     **dict.fromkeys(LANGUAGES, coded),
 }
@@ -114,13 +126,13 @@ def _command(command: Command, scope: Scope, found: Found) -> None:
     words = command.words
     if scope.arguments is not None or scope.holes:
         words = resolved(words, scope)
-    if not words:
-        return
-    call = Call(words, command, scope, scope.host)
     for assignment in command.assignments:
-        if assignment.name in HELPERS and assignment.value is not None:
-            _inner([helping_script(assignment.value)], call, found)
-    _call(call, found)
+        value = assignment.value
+        if value is not None and may_run(assignment.name, value):
+            host = Call(words or [value], command, scope, scope.host)
+            _inner(late.given(assignment.name, value, host), host, found)
+    if words:
+        _call(Call(words, command, scope, scope.host), found)
 
 
 def _call(call: Call, found: Found) -> None:
@@ -145,7 +157,7 @@ def _call(call: Call, found: Found) -> None:
         call.scope.called.add(name)
         if call.depth < LONGEST:
             _body(body, call.scope, call, found)
-    if name in _KNOWN or name[:4] == "git-" or name[-1:].isdigit():
+    if name in _KNOWN or name[:4] == "git-" or name[-1:].isdigit() or key(name) != name:
         if call.depth >= LONGEST:
             found.fail("commands run commands too deep", (call.start, call.end))
             return

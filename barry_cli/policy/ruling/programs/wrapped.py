@@ -2,6 +2,8 @@
 
 from barry_cli.policy.ruling.programs.call import Call, Run, Script, Unknown, joined
 from barry_cli.policy.ruling.programs.chains import GLOBALS, key
+from barry_cli.policy.ruling.programs.helpers import helping_script, may_run
+from barry_cli.policy.ruling.programs.late import given
 from barry_cli.policy.ruling.programs.options import Scan, carriers, scan
 from barry_cli.policy.ruling.programs.shells import Inner, input_script
 from barry_cli.policy.ruling.programs.wrappers import WRAPPERS
@@ -15,13 +17,6 @@ HOLDERS = frozenset(
     ]
 )
 """Programs, and subcommands, below which some subcommand is a wrapper."""
-
-# Variables that name a program which other programs start.
-HELPERS = frozenset(
-    "GIT_SSH_COMMAND GIT_SSH GIT_PAGER PAGER MANPAGER GIT_EDITOR EDITOR VISUAL GIT_SEQUENCE_EDITOR"
-    " GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS BROWSER RSYNC_RSH CVS_RSH"
-    " GIT_PROXY_COMMAND".split()
-)
 
 
 def wrapper_of(call: Call) -> tuple[str, int]:
@@ -64,7 +59,9 @@ def wrapped(call: Call, entry: str, at: int) -> list[Inner]:
     for place in found.at:
         start = _command_at(words, place, form, options)
         while "a" in form and start < len(words) and _assigns(words[start]):
-            inner += helper(words[start])
+            name, _, _ = words[start].prefix.partition("=")
+            if may_run(name, words[start]):
+                inner += given(name, words[start], call, len(name) + 1)
             start += 1
         if start < len(words):
             ran = True
@@ -135,19 +132,3 @@ def carried(found: Scan, options: str) -> list[Inner]:
             helping = names[name]
             inner.append(helping_script(value) if helping else Script(joined([value]), [value]))
     return inner
-
-
-def helping_script(word: Word, skip: int = 0) -> Script:
-    """A text that names a helping program: read with its unknown pieces left open."""
-    text = joined([word], lenient=True)
-    script = Script((text or "")[skip:], [word])
-    script.lenient = True
-    return script
-
-
-def helper(word: Word) -> list[Inner]:
-    """`PAGER=less` and its like: the program that the value names is started by others."""
-    name, equal, _ = word.prefix.partition("=")
-    if not equal or name not in HELPERS:
-        return []
-    return [helping_script(word, len(name) + 1)]

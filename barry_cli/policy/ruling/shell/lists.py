@@ -231,6 +231,7 @@ class Lists(Conditions):
             i = self.i
         else:
             self.i = i
+        self.count(len(words))
         if command.end == command.start and self.commands[-1] is command:
             raise Unreadable(UNEXPECTED)
 

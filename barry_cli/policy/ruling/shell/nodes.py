@@ -18,6 +18,9 @@ GLOB = "glob"  # * ? [..] and the extended patterns
 BRACE = "brace"  # {..} with more words than the cap
 ARRAY = "array"  # the (..) of a compound assignment
 
+# Of these it is taken for granted that no blank stands in them.
+PLACES = frozenset(("$HOME", "${HOME}", "$PWD", "${PWD}"))
+
 
 class Spanned:
     """Something that stands in the text."""
@@ -98,7 +101,8 @@ class Word(Spanned):
         if self.text is not None:
             return self.text.rpartition("/")[2]
         _, slash, name = self.suffix.rpartition("/")
-        return name if slash and not self.many else None
+        splits = any(part.many and part.text not in PLACES for part in self.parts)
+        return name if slash and not splits else None
 
     @property
     def path(self) -> str | None:

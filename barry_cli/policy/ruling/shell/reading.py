@@ -57,7 +57,8 @@ def read(text: str, portable: bool = False) -> Reading:
     Anywhere: lists, pipelines, compound commands, function bodies, substitutions however nested,
     redirect targets, here-documents that expand, arithmetic, subscripts, [[ ]]. Never raises.
     What bash rejects, and what can't be read with certainty, is `unparseable` with the reason;
-    so are texts over 64 KiB, over 4,096 commands, nested too deep, or with control characters.
+    so are texts over 64 KiB, over 1,536 commands or 4,096 words, nested too deep, or with control
+    characters.
     `portable`: the text goes to `sh`, which may be another shell than bash; what the two would
     read differently is then unparseable.
     """

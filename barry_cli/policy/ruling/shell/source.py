@@ -10,9 +10,9 @@ from barry_cli.policy.ruling.shell.nodes import (
 )
 
 MOST_CHARACTERS = 65_536
-MOST_COMMANDS = 4_096
-MOST_REDIRECTS = 4_096
-MOST_WORDS = 8_192  # of those that are not plain
+MOST_COMMANDS = 1_536
+MOST_REDIRECTS = 1_536
+MOST_WORDS = 4_096  # those that are not plain count twice
 MOST_PIECES = 4_096
 DEEPEST = 48
 
@@ -93,7 +93,7 @@ class Source:
         return i
 
     def count(self, words: int) -> None:
-        """Refuse a text of too many words that take their time."""
+        """Refuse a text of too many words."""
         self.words += words
         if self.words > MOST_WORDS:
             raise Unreadable("more words than are read")

@@ -53,7 +53,13 @@ def check(barry: Barry, *words: str, **more: Any) -> Done:
         (("--tool", "shell", "--input", '{"command": "git push"}'), 1),
         (("--tool", "Shell", "--input", '{"command": "git pull"}'), 0),
         (("--tool", "Shell", "--input", "{}"), 1),
-        (("--tool", "mcp__x__y", "--input", "{}"), 0),
+        # Their names say what they do, or whose they are.
+        (("--tool", "clone", "--input", '{"url": "https://x.test"}'), 0),
+        (("--tool", "mcp__git__push", "--input", "{}"), 0),
+        (("--tool", "mcp__barry__shell", "--input", "{}"), 0),
+        (("--harness", "toy", "--tool", "barry:shell", "--input", "{}"), 0),
+        (("--tool", "mcp__barry__shell", "--input", '{"command": "git push"}'), 1),
+        (("--tool", "barry:read", "--input", '{"path": "keys/a"}'), 1),
     ],
 )
 def test_exit_codes(barry: Barry, bound: Path, words: tuple[str, ...], code: int) -> None:
@@ -91,6 +97,15 @@ REFUSED: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
     (("--tool", "x"), ("needs --input",)),
     (("--input", "{}", "--command", "x"), ("belongs to --tool",)),
     (("--tool", "x", "--input", "{"), ("not JSON",)),
+    (("--tool", "Shell", "--input", '{"command": "a", "command": "b"}'), ("stands twice",)),
+    (
+        ("--harness", "toy", "--tool", "Shell", "--input", '{"a": {"b": 1, "b": 2}}'),
+        ("stands twice",),
+    ),
+    (("--tool", "mcp__x__y", "--input", "{}"), ("no installed harness has a tool mcp__x__y",)),
+    (("--tool", "", "--input", "{}"), ("empty name",)),
+    (("--tool", "Shel", "--input", "{}"), ("no installed harness", "did you mean Shell?")),
+    (("--harness", "toy", "--tool", "Raed", "--input", "{}"), ("toy has no tool Raed", "Read?")),
     (("--tool", "x", "--input", "[]"), ("not a JSON object",)),
     (("--", "git push"), ("one word", "--command")),
     (("--stdin", "--", "ls"), ("standard input alone",)),
@@ -173,6 +188,24 @@ def test_lines_of_standard_input(barry: Barry, bound: Path) -> None:
     assert check(barry, "--stdin", input="", stdin=None).code == 0
 
 
+def test_a_tool_that_nobody_has(barry: Barry, bound: Path) -> None:
+    """By its name alone a call may be denied; that it is allowed takes more than its name."""
+    asked = ("--harness", "toy", "--tool", "Nonesuch", "--input", '{"command": "git push"}')
+    for verb in ("check", "explain"):
+        done = barry.run("bound", verb, *asked)
+        says(done, 2, "toy has no tool Nonesuch", "deniedTools")
+        assert done.out == ""
+    assert check(barry, *asked, "--json").error["code"] == "tool-unknown"
+    for rules in ("[network]\ndomains = ['x.test']\n", "deniedAccess = ['files']\n"):
+        bound.write_text(rules)
+        assert check(barry, *asked).code == 2, rules
+    bound.write_text("deniedTools = ['nonesuch']\n" + RULE)
+    assert check(barry, *asked).code == 1
+    bound.write_text("deniedTools = ['other']\n")
+    assert check(barry, *asked).code == 0
+    assert check(barry, *asked).code == 0  # and so from the kept policy
+
+
 UNREAD = [
     "ls",
     "[1]",
@@ -183,6 +216,13 @@ UNREAD = [
     '{"tool": "a", "input": "b"}',
     '{"argv": []}',
     '{"argv": [1]}',
+    '{"tool": "", "input": {}}',
+    '{"comand": "ls"}',
+    '{"command": "ls", "Cwd": "x"}',
+    '{"command": "git push", "command": "ls"}',
+    '{"tool": "Shell", "input": {"command": "git push", "command": "ls"}}',
+    '{"harness": "nobody", "command": "ls"}',
+    '{"tool": "Nonesuch", "input": {}}',
     "[" * 100_000,
 ]
 

@@ -68,6 +68,37 @@ def test_show_says_what_becomes_of_a_harness(barry: Barry, project: Path) -> Non
     says(barry.run("bound", "show", "--harness", "nope"), 127, "nope")
 
 
+def test_show_says_that_a_launch_would_be_refused(barry: Barry, project: Path) -> None:
+    assert (
+        barry.run("bound", "show", "--harness", "toy", "--json").json["effective"]["native"][
+            "refused"
+        ]
+        == []
+    )
+    for text, part in (
+        ("[network]\nenforce = 'sandbox'\nallowDomains = ['x.test']\n", "egress sandbox"),
+        ("[nodes]\ndeny = ['local']\n", "local"),
+    ):
+        write(project, text)
+        done = barry.run("bound", "show", "--harness", "toy")
+        (line,) = (each for each in done.out.splitlines() if "a launch is refused" in each)
+        assert (done.code, part in line) == (0, True)
+        native = barry.run("bound", "show", "--harness", "toy", "--json").json["effective"][
+            "native"
+        ]
+        assert len(native["refused"]) == 1
+        launch = barry.run("session", "launch", "toy", "--dry-run")
+        assert (launch.code, native["refused"][0] in launch.err) == (2, True), launch
+
+
+def test_show_says_that_a_harness_cannot_switch_its_tools_off(barry: Barry, project: Path) -> None:
+    barry.install(tool_denial="none")
+    done = barry.run("bound", "show", "--harness", "toy")
+    assert "not held: Toy can't switch off" in done.out
+    native = barry.run("bound", "show", "--harness", "toy", "--json").json["effective"]["native"]
+    assert "Shell" in native["lowered"][0]
+
+
 # --- explain ---
 
 
@@ -140,7 +171,13 @@ def test_validate(barry: Barry) -> None:
     done = barry.run("bound", "validate", "good.toml")
     assert done.code == 0
     assert "'a.b' itself is left" in done.out
+    assert done.out.startswith("warning: ")
     assert done.out.endswith("it is a bound\n")
+    assert barry.run("bound", "validate", "--strict", "good.toml").code == 1
+    found = barry.run("bound", "validate", "good.toml", "--strict", "--json")
+    assert (found.code, found.json["problems"], len(found.json["warnings"])) == (1, [], 1)
+    write(barry.work / "plain.toml", "[bash]\ndenyPrograms = ['rm']\n")
+    assert barry.run("bound", "validate", "--strict", "plain.toml").out == "it is a bound\n"
     write(good, "[network]\ndomain = []\nactions = ['git:psh']\n")
     done = barry.run("bound", "validate", "good.toml")
     assert done.code == 1
@@ -148,7 +185,7 @@ def test_validate(barry: Barry) -> None:
     assert "did you mean git:push?" in done.out
     assert done.out.endswith("2 problems\n")
     found = barry.run("bound", "validate", "good.toml", "--json")
-    assert (found.code, len(found.json["problems"]), found.json["hints"]) == (1, 2, [])
+    assert (found.code, len(found.json["problems"]), found.json["warnings"]) == (1, 2, [])
     says(barry.run("bound", "validate", "nothing.toml"), 2, "no bound file")
 
 

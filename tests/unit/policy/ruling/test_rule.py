@@ -234,7 +234,9 @@ def test_an_allowlist_of_hosts(project: Path) -> None:
     assert outcome("http://localhost:8000") == "allowed"
     assert outcome("https://b.test") == DENIED
     assert rule_command(made, "curl https://b.test", str(project)).field == "network.allowDomains"
-    assert rule_command(made, 'curl "https://$x.example.net"', str(project)).allowed
+    # What stands for $x could end the name: `elsewhere.test/`.
+    assert not rule_command(made, 'curl "https://$x.example.net"', str(project)).allowed
+    assert rule_command(made, 'x=files; curl "https://$x.example.net"', str(project)).allowed
     assert not rule_command(made, 'curl "https://$x.b.test"', str(project)).allowed
     none = policy(project, {"network": {"enforce": "sandbox"}})
     assert not rule(none, "gaze", {"star": "https://a.test"}, str(project)).allowed
