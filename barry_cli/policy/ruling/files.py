@@ -43,9 +43,9 @@ class Files:
         "_home",
         "_line",
         "_listers",
+        "_patches",
         "_situations",
         "_starred",
-        "_text",
         "seen",
     )
 
@@ -53,8 +53,8 @@ class Files:
         self._cwd = cwd
         self._home = home
         self._line = found
-        self._text = found.text
         self._disk = Disk()
+        self._patches = BEGIN in found.text
         self._starred = "globstar" in found.text
         self._disk.dotted = "dotglob" in found.text or "GLOBIGNORE" in found.text
         self._found: dict[str, tuple[tuple[str, ...], ...]] = {}
@@ -63,6 +63,8 @@ class Files:
         # What they name matters where a word isn't known, and nowhere else.
         self._listers: list[Call] = []
         for reading, scope in found.readings:
+            if not reading.redirects:
+                continue
             commands = {id(redirect): at for at in reading.commands for redirect in at.redirects}
             for redirect in reading.redirects:
                 self._redirect(redirect, commands.get(id(redirect)), scope)
@@ -99,7 +101,7 @@ class Files:
         program = call.words[0]
         if "/" in known(program):
             found.append(FileUse(READ, program, call.name).unsure())
-        if reads_input(call.name) or BEGIN in self._text:
+        if self._patches or reads_input(call.name):
             found.extend(from_input(call))
         command, scope = call.command, call.scope
         seen += [self._seen(use, command, scope, program, call) for use in found]
@@ -113,7 +115,10 @@ class Files:
             hit = self._denied(seen, patterns, READ in kinds)
             if hit is not None:
                 return hit
-            if unknown is None and (_is_unknown(seen.use) or self._is_moved(seen.use)):
+            word = seen.use.word
+            if unknown is not None or word is None or not word.parts:
+                continue
+            if _is_unknown(seen.use) or self._is_moved(seen.use):
                 unknown = seen
         if unknown is not None:
             from barry_cli.policy.ruling.held import Line, may_hold

@@ -96,11 +96,13 @@ class Situations:
         self._disk = disk
         self._text = found.text
         self._placed: dict[tuple[int, int], list[str | None]] = {}
-        self._placers = any(call.name in PLACERS for call in found.calls)
+        names = {call.name for call in found.calls}
+        moves = [] if MOVES.isdisjoint(names) else [c for c in found.calls if c.name in MOVES]
+        self._placers = not PLACERS.isdisjoint(names)
         self._made: dict[Steps, Situation] = {(): Situation(cwd)}
         self._moves = [
             Move(call, _shell_of(call.command, call.scope), self._goal(call, cwd, disk))
-            for call in [each for each in found.calls if each.name in MOVES][: MOST_MOVES + 1]
+            for call in moves[: MOST_MOVES + 1]
         ]
         self._piped: set[int] = set()
         if self._moves:

@@ -36,7 +36,7 @@ from barry_cli.policy.ruling.programs.positional import (
 from barry_cli.policy.ruling.programs.shells import SHELLS, Inner
 from barry_cli.policy.ruling.programs.wrapped import HOLDERS, wrapped, wrapper_of
 from barry_cli.policy.ruling.programs.wrappers import ALIASES, WRAPPERS
-from barry_cli.policy.ruling.shell.nodes import Command, Reading
+from barry_cli.policy.ruling.shell.nodes import PLACES, Command, Reading
 from barry_cli.policy.ruling.shell.reading import read
 
 _SPECIAL = {
@@ -146,7 +146,8 @@ def _call(call: Call, found: Found) -> None:
         return
     found.calls.append(call)
     name = call.name
-    if not name and call.words[0].text is None:
+    program = call.words[0]
+    if program.text is None and (not name or (program.many and _moves_places(found.text))):
         found.fail(
             "the name of a program can't be known",
             call.scope.place.span(call.words[0].start, call.words[0].end),
@@ -162,6 +163,13 @@ def _call(call: Call, found: Found) -> None:
             found.fail("commands run commands too deep", (call.start, call.end))
             return
         _inner(_ran_by(call), call, found)
+
+
+def _moves_places(text: str) -> bool:
+    """The line may give $HOME or $PWD another value, which may split a word."""
+    for place in PLACES:
+        text = text.replace(place, "")
+    return any(sign in text for sign in ("HOME", "PWD", "IFS", "cd ", "pushd"))
 
 
 def _body(body: list[Command], scope: Scope, call: Call | None, found: Found) -> None:

@@ -96,7 +96,8 @@ class Word(Spanned):
     def basename(self) -> str | None:
         """The last path segment when it is known, else None: "$HOME/bin/git" has "git".
 
-        None also where a hole may split the word, since its last piece then stands elsewhere.
+        None also where a hole may split the word, since its last piece then stands elsewhere: $HOME
+        and $PWD are taken to hold no blank.
         """
         if self.text is not None:
             return self.text.rpartition("/")[2]
