@@ -1,7 +1,15 @@
 """Codex CLI for Barry: what it is, what it needs, and what was shown to hold."""
 
-from barry_adapter_codex.launch import LABEL, VENDOR, plan
-from barry_adapter_codex.tools import GUARANTEES, NATIVE, NATIVE_TOOLS
+from barry_adapter_codex.arguments import LABEL, VENDOR
+from barry_adapter_codex.hosted import open_continuation, start
+from barry_adapter_codex.launch import plan
+from barry_adapter_codex.tools import (
+    GUARANTEES,
+    HOSTED_GUARANTEES,
+    HOSTED_NATIVE,
+    NATIVE,
+    NATIVE_TOOLS,
+)
 from barry_adapter_codex.transcript import Rollouts
 from barry_cli.adapters import (
     Adapter,
@@ -13,6 +21,7 @@ from barry_cli.adapters import (
     Login,
     Pin,
     Requirements,
+    SessionMode,
     define_adapter,
 )
 
@@ -107,7 +116,25 @@ adapter = define_adapter(
                 plan=plan,
             ),
             "instrumented": None,
-            "hosted": None,
+            "hosted": SessionMode(
+                guarantees=HOSTED_GUARANTEES,
+                verified_on=BUILD,
+                evidence=Evidence(
+                    check="hosted_checks:hosted",
+                    proves="every command, change of files and call of an MCP server is ruled on, "
+                    "whatever the user's settings and servers say: a denied one has no effect and "
+                    "the agent reads why, the same call allowed has its effect; what nobody is "
+                    "asked about is not offered; the folder's settings have no say; a turn takes "
+                    "a message in its midst, is cut short together with its command, and its "
+                    "conversation goes on; a schema is handed over",
+                ),
+                native=HOSTED_NATIVE,
+                platforms=("linux",),
+                approval_continuation="live",
+                structured_output="native",
+                start=start,
+                open_continuation=open_continuation,
+            ),
         },
     )
 )

@@ -27,10 +27,10 @@ class Own:
     """Why a file is missing from this picture: Codex reads newer TOML than Python does."""
 
 
-def own_settings(cwd: str, env: Mapping[str, str | None]) -> Own:
+def own_settings(cwd: str, env: Mapping[str, str | None], *, of_folders: bool = True) -> Own:
     """The settings that Codex would load in this folder, and those of folders above it that it
-    would load if it trusted them. Nothing is raised: a file that Codex can't read either is its to
-    complain about.
+    would load if it trusted them; without ``of_folders`` the user's and the system's alone.
+    Nothing is raised: a file that Codex can't read either is its to complain about.
     """
     servers: dict[str, Mapping[str, Any]] = {}
     hidden: dict[str, None] = {}
@@ -38,7 +38,7 @@ def own_settings(cwd: str, env: Mapping[str, str | None]) -> Own:
     provider: object = None
     variables: dict[str, object] = {}
     unread = None
-    for path in _files(cwd, env):
+    for path in _files(cwd if of_folders else None, env):
         settings = _read(path)
         if isinstance(settings, str):
             unread = unread or settings
@@ -66,12 +66,17 @@ def own_settings(cwd: str, env: Mapping[str, str | None]) -> Own:
     )
 
 
-def _files(cwd: str, env: Mapping[str, str | None]) -> list[Path]:
+def project_folders(cwd: Path, env: Mapping[str, str | None]) -> list[Path]:
+    """Where this folder and those above it may have settings of their own, the nearest first."""
+    mine = codex_home(env)
+    return [each for folder in (cwd, *cwd.parents) if (each := folder / ".codex") != mine]
+
+
+def _files(cwd: str | None, env: Mapping[str, str | None]) -> list[Path]:
     """The settings files that exist, the weakest first."""
-    here = Path(cwd)
-    projects = [folder / ".codex" / "config.toml" for folder in (here, *here.parents)]
-    mine = codex_home(env) / "config.toml"
-    candidates = [_SYSTEM, mine, *(path for path in reversed(projects) if path != mine)]
+    folders = project_folders(Path(cwd), env) if cwd is not None else []
+    projects = [folder / "config.toml" for folder in reversed(folders)]
+    candidates = [_SYSTEM, codex_home(env) / "config.toml", *projects]
     return [path for path in candidates if path.is_file()]
 
 

@@ -62,6 +62,27 @@ def server_table(
     return dict(table)
 
 
+def ask_about(table: Mapping[str, Value], own: Own) -> dict[str, Value]:
+    """The same servers, with every call of theirs asked about: Codex by itself lets pass what a
+    server calls read-only, and what the user's settings approve.
+    """
+    asked: dict[str, Value] = {}
+    for name in (*table, *(name for name in own.servers if name not in table)):
+        row = table.get(name, {})
+        theirs = own.servers.get(name, {}).get("tools")
+        tools = theirs if isinstance(theirs, Mapping) else {}
+        asked[name] = {
+            **(row if isinstance(row, Mapping) else {}),
+            "default_tools_approval_mode": "prompt",
+            **(
+                {"tools": {str(tool): {"approval_mode": "prompt"} for tool in tools}}
+                if tools
+                else {}
+            ),
+        }
+    return asked
+
+
 def _fits(draft: PlanDraft, own: Own, name: str) -> bool:
     if not _NAME.fullmatch(name):
         draft.warn(

@@ -107,6 +107,57 @@ GUARANTEES = Guarantees(
 """Identity is none although commands see CODEX_THREAD_ID: other tools' calls carry nothing."""
 
 
+RESOURCES = frozenset({"list_mcp_resources", "list_mcp_resource_templates", "read_mcp_resource"})
+"""They read what an MCP server of the session offers, and nobody is asked about that."""
+
+# Nobody is asked about what these do, so they are taken back where Barry rules on every call.
+_UNASKED = frozenset(
+    tool for switch in SWITCHES if "exec_command" not in switch.tools for tool in switch.tools
+)
+
+HOSTED_NATIVE = NativeControl(
+    grantable=tuple(tool for tool in NATIVE_TOOLS if tool not in _UNASKED),
+    inseparable=(("exec_command", "write_stdin"),),
+    uncontrolled={tool: why for tool, why in UNCONTROLLED.items() if tool != "apply_patch"},
+)
+
+HOSTED_GUARANTEES = Guarantees(
+    capture="total",
+    delivery="wake",
+    gating="per-call",
+    identity="inherent",
+    interrupt=True,
+    keeps_vendor_ui=False,
+    steer=True,
+)
+
+HOSTED_OFF = (
+    # A hook can answer in Barry's place.
+    "hooks",
+    # A terminal takes keys, and nobody is asked about those.
+    "unified_exec_tty",
+    # What is asked about is a patch as a whole, not its beginning.
+    "apply_patch_streaming_events",
+    # Tools that a login, a plugin, a skill or the user's own settings would bring along.
+    "agent_message_board",
+    "apps",
+    "artifact",
+    "browser_use",
+    "computer_use",
+    "image_generation",
+    "memories",
+    "multi_agent",
+    "plugins",
+    "request_permissions_tool",
+    "skill_mcp_dependency_install",
+    "standalone_web_search",
+    "tool_suggest",
+    # A refused connection would be tried again for ever.
+    "unbounded_connection_retries",
+)
+"""Features that are off wherever Barry rules on every call."""
+
+
 def switches(denied: Iterable[str]) -> tuple[Switch, ...]:
     """The switches that take these tools away, each once."""
     names = {tool.casefold() for tool in denied}

@@ -142,8 +142,9 @@ def _sum(before: TokenUsage | None, used: dict[str, Any]) -> TokenUsage:
         "cache_write": "cache_write_input_tokens",
         "reasoning": "reasoning_output_tokens",
     }
-    counts = {
-        ours: int(used.get(theirs) or 0) + ((getattr(before, ours) or 0) if before else 0)
-        for ours, theirs in fields.items()
-    }
+    counts = {ours: int(used.get(theirs) or 0) for ours, theirs in fields.items()}
+    # Codex counts what was read again, or written for that, among the input.
+    counts["input"] = max(0, counts["input"] - counts["cached"] - counts["cache_write"])
+    for ours in counts if before else ():
+        counts[ours] += getattr(before, ours) or 0
     return TokenUsage.model_validate(counts)

@@ -78,7 +78,7 @@ def test_it_is_a_transcript_source() -> None:
 
 def test_a_conversation_as_events(record: Record) -> None:
     path = record(more=TURNS)
-    usage = TokenUsage(input=30, output=4, cached=8, cache_write=0, reasoning=2)
+    usage = TokenUsage(input=22, output=4, cached=8, cache_write=0, reasoning=2)
     assert list(SOURCE.read(path)) == [
         Init(harness_session_id=ID),
         Text(text="do it", role="user"),
