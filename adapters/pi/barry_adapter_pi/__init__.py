@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from barry_adapter_pi.declared import (
     GUARANTEES,
+    HOSTED_GUARANTEES,
+    HOSTED_NATIVE,
     ID,
     LABEL,
     NATIVE,
@@ -25,8 +29,13 @@ from barry_cli.adapters import (
     OfferedModel,
     Pin,
     Requirements,
+    SessionMode,
     define_adapter,
 )
+
+if TYPE_CHECKING:
+    from barry_cli.adapters import StartEngine
+    from barry_cli.sessions import ContinuationHarness, Session, SessionConfig
 
 _INSTALL = f"npm install -g {PACKAGE}@{VERSION}"
 
@@ -70,6 +79,24 @@ _MODELS = (
     ("google/gemini-3.1-pro-preview", "Gemini 3.1 Pro"),
     ("google/gemini-3-flash-preview", "Gemini 3 Flash"),
 )
+
+
+# The driver is dear to import: a launch does without it.
+
+
+async def _start(config: SessionConfig, start_engine: StartEngine) -> Session:
+    from barry_adapter_pi.hosted import start
+
+    return await start(config)
+
+
+async def _open_continuation(
+    config: SessionConfig, start_engine: StartEngine
+) -> ContinuationHarness:
+    from barry_adapter_pi.hosted import open_continuation
+
+    return await open_continuation(config)
+
 
 adapter = define_adapter(
     Adapter(
@@ -134,7 +161,24 @@ adapter = define_adapter(
                 plan=plan,
             ),
             "instrumented": None,
-            "hosted": None,
+            "hosted": SessionMode(
+                guarantees=HOSTED_GUARANTEES,
+                verified_on=VERSION,
+                evidence=Evidence(
+                    check="hosted_checks:hosted",
+                    proves="every call of every tool is ruled on: a denied one has no effect and "
+                    "the agent reads why, the same call allowed has its effect; code of the "
+                    "folder's own is not loaded, and a message is no command; a turn takes a "
+                    "message in its midst, is cut short, and its conversation goes on, as itself "
+                    "or as a copy",
+                ),
+                native=HOSTED_NATIVE,
+                platforms=("linux",),
+                approval_continuation="live",
+                structured_output="prompted",
+                start=_start,
+                open_continuation=_open_continuation,
+            ),
         },
         bag=".",
         offered_models=tuple(OfferedModel(id=name, label=label) for name, label in _MODELS),

@@ -12,7 +12,7 @@ from barry_cli.sessions import Endpoint, Text
 if TYPE_CHECKING:
     from barry_cli.adapters import ProofContext, Terminal
 
-_MODEL = "scripted/scripted-model"
+MODEL = "scripted/scripted-model"
 
 # What is as unkind to a denial and an endpoint as it can be: a provider of the same name at an
 # address where nobody answers, and a folder's own code that moves it and turns a tool on.
@@ -60,7 +60,7 @@ async def guest(proof: ProofContext) -> None:
     env = {**proof.env, "PI_OFFLINE": "1"}
 
     _, terminal = await proof.launch(
-        endpoint=endpoint, model=_MODEL, env=env, denied_tools=("bash",)
+        endpoint=endpoint, model=MODEL, env=env, denied_tools=("bash",)
     )
     _ask(terminal, "denied run", "Tried that.")
     proof.require("bash" not in proof.model.offered_tools(), "the denied tool bash is offered")
@@ -71,7 +71,7 @@ async def guest(proof: ProofContext) -> None:
     )
     terminal.close()
 
-    plan, terminal = await proof.launch(endpoint=endpoint, model=_MODEL, env=env)
+    plan, terminal = await proof.launch(endpoint=endpoint, model=MODEL, env=env)
     _ask(terminal, "say the word", "The word is heron.")
     _ask(terminal, "allowed run", "Did that.")
     proof.require((proof.cwd / "allowed").exists(), "the allowed tool bash had no effect")

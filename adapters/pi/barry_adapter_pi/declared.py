@@ -27,4 +27,16 @@ GUARANTEES = Guarantees(
     steer=False,
 )
 
+HOSTED_NATIVE = NativeControl(grantable=NATIVE_TOOLS)
+
+HOSTED_GUARANTEES = Guarantees(
+    capture="total",
+    delivery="wake",
+    gating="per-call",
+    identity="inherent",
+    interrupt=True,
+    keeps_vendor_ui=False,
+    steer=True,
+)
+
 THINKING = ("off", "minimal", "low", "medium", "high", "xhigh")

@@ -10,6 +10,10 @@ from pathlib import Path
 
 Env = Mapping[str, str | None]
 
+# A shell, what goes before each command, what installs packages, packages that get installed;
+# and the name by which pi lets a file smuggle in any of these.
+_RUNS = ("shellPath", "shellCommandPrefix", "npmCommand", "packages", "__proto__")
+
 
 @dataclass(frozen=True)
 class SessionFile:
@@ -49,6 +53,21 @@ def settings(path: Path) -> dict[str, object]:
 def settings_files(cwd: str, env: Env) -> tuple[Path, Path]:
     """The user's settings and the folder's own, which go over them."""
     return agent_folder(env) / "settings.json", Path(cwd) / ".pi" / "settings.json"
+
+
+def folder_programs(cwd: str) -> list[str] | None:
+    """What in a folder's own settings makes pi run programs of the folder's choice.
+
+    None: there are settings that can't be read here, and pi may read them otherwise.
+    """
+    path = Path(cwd) / ".pi" / "settings.json"
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, RecursionError):
+        return None
+    return [name for name in _RUNS if isinstance(found, dict) and name in found]
 
 
 def has_extensions(cwd: str, env: Env) -> bool:

@@ -278,6 +278,22 @@ def test_left_out_extensions_are_told_and_can_be_kept(make: Make, cwd: Path) -> 
     assert "--no-extensions" not in make().args
 
 
+def test_what_a_folder_has_pi_install_must_not_run_beside_an_endpoints_key(
+    make: Make, cwd: Path
+) -> None:
+    (cwd / ".pi").mkdir()
+    settings = cwd / ".pi" / "settings.json"
+    asked = {"endpoint": endpoint(), "model": "v/m"}
+    for text in ('{"packages": ["npm:x"]}', '{"npmCommand": ["./x"]}', "{", '{"__proto__": {}}'):
+        settings.write_text(text)
+        with pytest.raises(BarryError, match="could read the endpoint's key"):
+            make(**asked)
+        assert make(**asked, options={"extensions": True})
+        assert make(denied_tools=("bash",))
+    settings.write_text('{"shellPath": "/bin/zsh"}')
+    assert make(**asked)
+
+
 def test_a_package_in_the_settings_counts_as_an_extension(make: Make, cwd: Path) -> None:
     (cwd / ".pi").mkdir()
     (cwd / ".pi" / "settings.json").write_text('{"packages": ["npm:x"]}')
