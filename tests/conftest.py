@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -111,3 +112,18 @@ def barry(home: Path, tmp_path: Path, toys: Toys) -> Iterator[Barry]:
     made.install()
     yield made
     made.close()
+
+
+@pytest.fixture
+def small_disk(barry: Barry) -> Iterator[Path]:
+    """Where sessions are recorded: a disk of its own with no room, where one may be mounted."""
+    place = barry.folders.state
+    place.mkdir(parents=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", str(place)],
+        capture_output=True,
+        check=False,
+    )
+    yield place
+    if mounted.returncode == 0:
+        subprocess.run(["umount", "-l", str(place)], check=True)

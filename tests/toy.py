@@ -116,8 +116,47 @@ async def list_models(env):
     return eval(SPEC["models"])
 
 
+def events(line):
+    import json
+    from barry_cli.agents import Quota, Raw, reset_time
+    from barry_cli.sessions import Done, Failed, Init, Result, Text
+
+    row = json.loads(line)
+    known = {
+        "id": lambda value: (Init(harness_session_id=value),),
+        "say": lambda value: (Text(text=value),),
+        "fail": lambda value: (Failed(error=value),),
+        "full": lambda value: (Quota("it is full", reset_time(value)), Failed(error="it is full")),
+        "answer": lambda value: (Result(result="", structured=value),),
+        "done": lambda value: (Done(),),
+    }
+    return known.get(next(iter(row), ""), lambda value: (Raw(line),))(next(iter(row.values()), 0))
+
+
 async def start(config, engine):
-    raise NotImplementedError
+    from barry_cli.agents import AgentAdapter, CapabilitySettings, Command, agent_session
+
+    def request(input):
+        args = ["--turn", *(f"--deny={tool}" for tool in input.denied_tools)]
+        if input.output_schema is not None:
+            args.append("--schema")
+        if input.continuation is not None:
+            args.append(f"--resume={input.continuation.id}")
+            args += ["--fork"] if input.continuation.fork else []
+        return Command(command="toy", args=tuple(args), stdin=input.text)
+
+    exec(SPEC["driving"])
+    return await agent_session(
+        AgentAdapter(
+            name="Toy", request=request, events=events, requires_finished_event=True,
+            resumable=True, forkable=True, lost=lambda text: "no conversation" in text,
+            unavailable=lambda text: "unavailable" in text, usage="unavailable",
+            capabilities=CapabilitySettings(session_resume=True),
+        ),
+        config,
+        guarantees=HOSTED.guarantees,
+        warnings=SPEC["hosted_warnings"],
+    )
 
 
 def mode(plan):
@@ -130,10 +169,11 @@ def mode(plan):
 
 HOSTED = SessionMode(
     guarantees=Guarantees(
-        capture="total", delivery="wake", gating="per-call", identity="inherent", interrupt=True,
-        keeps_vendor_ui=False, steer=False,
+        capture="total", delivery="wake", gating=SPEC["hosted_gating"], identity="inherent",
+        interrupt=True, keeps_vendor_ui=False, steer=False,
     ),
-    verified_on=SPEC["version"], structured_output="prompted", start=start,
+    verified_on=SPEC["version"], structured_output=SPEC["structured"], start=start,
+    native=NATIVE, platforms=SPEC["platforms"],
     evidence=Evidence(check="checks:guest", proves="that it starts"),
 )
 
@@ -220,6 +260,10 @@ PLAIN: dict[str, Any] = {
     "planning": "pass",  # code run while planning, with the draft in reach
     "planned": "pass",  # code run afterwards, which may replace `plan`
     "discovering": "pass",  # code run whenever the conversation is looked for
+    "hosted_gating": "static",  # driven, it asks nothing
+    "hosted_warnings": (),
+    "structured": "prompted",
+    "driving": "pass",  # code run when a driven session starts, with its config in reach
 }
 
 BAG = """
@@ -250,6 +294,34 @@ if note:
     with open(part, "w") as file:
         json.dump(seen, file)
     os.rename(part, note)
+if "--turn" in sys.argv:
+    def put(**row):
+        print(json.dumps(row), flush=True)
+    kept = [word[9:] for word in sys.argv if word.startswith("--resume=")]
+    if kept and not os.path.exists(os.path.join(".toy", kept[0])):
+        print("there is no conversation " + kept[0], file=sys.stderr)
+        sys.exit(1)
+    name = kept[0] if kept and "--fork" not in sys.argv else f"toy-{os.getpid()}"
+    put(id=name)
+    os.makedirs(".toy", exist_ok=True)
+    for line in sys.stdin.read().splitlines():
+        word, _, rest = line.partition(" ")
+        with open(os.path.join(".toy", name), "a") as file:
+            file.write(line + chr(10))
+        if word in ("say", "fail"):
+            put(**{word: rest})
+        elif word in ("full", "answer"):
+            put(**{word: json.loads(rest)})
+        elif word == "exit":
+            sys.exit(int(rest))
+        elif word == "hang":
+            time.sleep(600)
+        elif word == "denied":
+            put(say=" ".join(word[7:] for word in sys.argv if word.startswith("--deny=")))
+        elif word == "before":
+            put(say=open(os.path.join(".toy", kept[0])).readline().strip() if kept else "nothing")
+    put(done=True)
+    sys.exit()
 if "deaf" in sys.argv:
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
@@ -306,12 +378,21 @@ class Toys:
         key = repr(sorted(spec.items()))
         if key not in self._made:
             where = self._folder / f"toy{len(self._made)}"
-            package = write_adapter(where / "package", **spec)
-            home = Folders(*(where / name for name in ("config", "data", "state", "cache", "run")))
-            registry = Adapters(home)
-            asyncio.run(registry.add(package))
-            (self._made[key],) = registry.rows()
+            self._made[key] = self._added(where, write_adapter(where / "package", **spec))
         return self._made[key]
+
+    def shipped(self, name: str) -> dict[str, Any]:
+        """The record of an adapter that travels with Barry."""
+        if name not in self._made:
+            self._made[name] = self._added(self._folder / f"shipped-{name}", name)
+        return self._made[name]
+
+    def _added(self, where: Path, package: Path | str) -> dict[str, Any]:
+        home = Folders(*(where / name for name in ("config", "data", "state", "cache", "run")))
+        registry = Adapters(home)
+        asyncio.run(registry.add(package))
+        (row,) = registry.rows()
+        return row
 
 
 @dataclass(frozen=True)
@@ -359,7 +440,13 @@ class Barry:
 
     def install(self, **spec: Any) -> None:
         """Have this toy installed, besides those of another id that are."""
-        record = self._toys.record(**spec)
+        self._install(self._toys.record(**spec))
+
+    def install_shipped(self, name: str) -> None:
+        """Have an adapter that travels with Barry installed, too."""
+        self._install(self._toys.shipped(name))
+
+    def _install(self, record: dict[str, Any]) -> None:
         path = self.folders.registry
         kept = json.loads(path.read_text())["adapters"] if path.exists() else []
         rows = [row for row in kept if row["id"] != record["id"]] + [record]
@@ -453,14 +540,20 @@ class Barry:
         return sorted(self.folders.launches.glob("*"))
 
     @contextmanager
+    def leaves_no_process(self) -> Iterator[None]:
+        """Whatever was started inside, and all that it started, has ended soon after."""
+        before = set(descendants(os.getpid()))
+        with subreaper():
+            yield
+            assert eventually(lambda: set(descendants(os.getpid())) <= before, 20)
+
+    @contextmanager
     def leaves_nothing(self) -> Iterator[None]:
         """Inside, nothing may be recorded, left running or left lying about."""
         registry = read(self.folders.registry)
         rows = self.sessions.all() if self.folders.database.exists() else []
-        before = set(descendants(os.getpid()))
-        with subreaper():
+        with self.leaves_no_process():
             yield
-            assert eventually(lambda: set(descendants(os.getpid())) <= before)
         assert read(self.folders.registry) == registry
         if rows or self.folders.database.exists():
             assert self.sessions.all() == rows

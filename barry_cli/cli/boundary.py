@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import traceback
@@ -11,6 +10,7 @@ from pathlib import Path
 import typer
 
 from barry_cli.base.problems import BarryError
+from barry_cli.cli.render.output import json_text
 from barry_cli.cli.render.talk import one_line, say, style
 
 LONGEST = 1000
@@ -59,7 +59,7 @@ def tell(
     message, hint = _cut(message), _cut(hint)
     if as_json:
         error = {"code": code, "message": message, "hint": hint, "details": details or {}}
-        say(json.dumps({"error": error}, ensure_ascii=False, default=str))
+        say(json_text({"error": error}, default=str))
     else:
         say(f"{style('error:', 'red', sys.stderr)} {one_line(message)}")
         if hint:

@@ -18,7 +18,7 @@ def export(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Failures in JSON, too.")] = False,
 ) -> None:
-    """A session's conversation as a line of JSON for each event; what looks secret is masked."""
+    """A session's conversation, a line of JSON an event; the values of secrets are masked."""
     no_tail(context.obj)
     import asyncio
     import os

@@ -30,18 +30,21 @@ def show(
     session: Annotated[str, typer.Argument(metavar="SESSION")],
     json: Json = False,
 ) -> None:
-    """One session: where it runs or ran, what it was promised, how it ended."""
+    """One session: where it runs or ran, what it was promised, how it and its turns ended."""
     no_tail(context.obj)
     from barry_cli.base.paths import folders
     from barry_cli.cli.render import session_rows as rows
     from barry_cli.cli.render.output import write, write_json
     from barry_cli.groundwork.living import one_session
+    from barry_cli.groundwork.turns import turns_of
 
-    found = one_session(folders(), session)
+    home = folders()
+    found = one_session(home, session)
+    turns = turns_of(home, found.row.id)
     if json:
-        write_json(rows.session_document(found))
+        write_json(rows.session_document(found, turns))
     else:
-        write(rows.session(found))
+        write(rows.session(found, turns))
 
 
 def events(

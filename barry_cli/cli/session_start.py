@@ -137,7 +137,6 @@ def run_turn(request: RunRequest, prompt: str | None, file: str | None, *, json:
     from barry_cli.host.fallback import Chain
     from barry_cli.registry.adapters import Adapters
 
-    gc.enable()
     home = folders()
     talk = Talk()
     request = replace(request, prompt=read_prompt(prompt, file))
@@ -145,6 +144,8 @@ def run_turn(request: RunRequest, prompt: str | None, file: str | None, *, json:
 
     async def whole() -> None:
         chain = await Chain.prepare(request, home, Adapters(home), os.environ)
+        gc.freeze()  # what was loaded stays
+        gc.enable()
         end = await chain.run(home, view, talk)
         view.ended(end)
         if end.exit_code != 0:

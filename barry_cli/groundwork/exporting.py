@@ -1,4 +1,4 @@
-"""A session's conversation, to be taken elsewhere: cleaned of what looks like a secret."""
+"""A session's conversation, to be taken elsewhere: without the values of secret variables."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _cleaned(value: Any, hidden: list[str]) -> Any:
     if isinstance(value, str):
         return redact(value, hidden)
     if isinstance(value, dict):
-        return {name: _cleaned(each, hidden) for name, each in value.items()}
+        return {redact(name, hidden): _cleaned(each, hidden) for name, each in value.items()}
     if isinstance(value, list):
         return [_cleaned(each, hidden) for each in value]
     return value

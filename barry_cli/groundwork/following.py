@@ -33,6 +33,8 @@ def follow_events(
     record = Record(folders)
     while True:
         lives = follow and one_session(folders, session_id).lives
+        if follow and not lives:  # whoever drove it may be gone in the middle of a turn
+            settle(folders, session_id)
         while page := record.events(session_id, after, _PAGE):
             yield from page
             after = page[-1].sequence

@@ -69,7 +69,7 @@ def state_of(row: SessionRow) -> State:
     if harness is not None:
         return "running" if is_alive(harness) else "ended, status unknown"
     if row.pid is None and launcher is not None and is_alive(launcher):
-        return "starting"
+        return "running" if row.mode == "hosted" else "starting"  # who drives it is here
     return "ended, status unknown"
 
 

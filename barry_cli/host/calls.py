@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from barry_cli.base.problems import BarryError
@@ -34,18 +35,25 @@ class Calls:
         self._turn = (session_id, turn_id, owner)
         self._ruling = ruling
         self._running: dict[str, _Running] = {}
+        self._asked: Counter[str] = Counter()
         self._used: dict[str, tuple[str, Any]] = {}
         """What the harness says that it uses: id -> (tool, input)."""
 
     async def decide(self, request: PermissionRequest) -> Allowed | Denied:
         """The ruling, once it is on record; a call that can't be recorded doesn't run."""
         decision = await self._ruling(request)
+        told_of_as = request.id
+        self._asked[told_of_as] += 1
+        if self._asked[told_of_as] > 1:
+            # Some harnesses number their calls anew each round: to the record each is its own.
+            again = f"{told_of_as}~{self._asked[told_of_as]}"
+            request = request.model_copy(update={"id": again})
         try:
             if isinstance(decision, Denied):
                 told = RecordedCallResult(id=request.id, result=decision.reason, error=True)
                 self._store.denied(*self._turn, request, told)
                 return decision
-            running = _Running(request)
+            running = _Running(request, told_of_as)
             self._running[request.id] = running
             running.record = asyncio.create_task(
                 self._store.execute(*self._turn, request, running.effect)
@@ -87,9 +95,11 @@ class Calls:
 class _Running:
     """A call that was let through."""
 
-    def __init__(self, request: PermissionRequest) -> None:
+    def __init__(self, request: PermissionRequest, told_of_as: str) -> None:
+        """``told_of_as``: its id in the harness's own words."""
         self.record: asyncio.Task[RecordedCallResult] | None = None
         self._request = request
+        self._told_of_as = told_of_as
         self._started = asyncio.Event()
         self._result: asyncio.Future[RecordedCallResult] = (
             asyncio.get_running_loop().create_future()
@@ -113,7 +123,7 @@ class _Running:
         if self._result.done():
             return False
         same = used == (self._request.tool, self._request.input)
-        return id == self._request.id or same
+        return id == self._told_of_as or same
 
     def end(self, result: Any, *, error: bool) -> None:
         """Its end, as it was reported."""

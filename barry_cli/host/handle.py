@@ -34,20 +34,22 @@ class Opened:
         self.schema: JsonSchema | None = None
         """What the next turn's answer must fit, where the harness sees to that itself."""
         self.alone = False
-        """Each turn has a conversation of its own, which is kept no longer than it."""
+        """Each turn is an attempt: it knows nothing of the one before."""
         self.session: Session | None = None
         """The session of the last turn."""
         self.refused: BaseException | None = None
         """Why the last turn's session did not start."""
 
+    @property
+    def keeps(self) -> bool:
+        """Whether the conversation of a turn is still there after it."""
+        return not self.alone or self._prepared.config.resume is not None
+
     async def open(self, session_id: str) -> DrivenTurn:
         """A handle for one turn. Raises what starting the session raises."""
         prepared, calls = self._prepared, self._calls()
-        resumes = prepared.config.resume is not None
         config = replace(
-            prepared.config,
-            decide=calls.decide,
-            ephemeral=True if self.alone and not resumes else None,
+            prepared.config, decide=calls.decide, ephemeral=None if self.keeps else True
         )
         self.session = None
         handle = DrivenTurn(prepared.adapter.id, config, self._start, calls, alone=self.alone)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from barry_cli.base.ids import new_id
 from barry_cli.base.paths import Folders
-from barry_cli.base.problems import ModeNotOffered, UsageProblem
+from barry_cli.base.problems import ConversationLost, ModeNotOffered, UsageProblem
 from barry_cli.base.secrets import redact
 from barry_cli.contract.adapter import Adapter, SessionMode
 from barry_cli.contract.native import configure_harness_session
@@ -106,7 +106,11 @@ async def prepare(
     values, warnings = what_passes(asked, adapter, registry, folders, base_env)
     program = find_program(adapter, mode, asked, values, folders)
     endpoint = await route(adapter, asked.model, registry, program.env)
-    continued = find_conversation(asked, adapter, row, cwd, program.env)
+    try:
+        continued = find_conversation(asked, adapter, row, cwd, program.env)
+    except ConversationLost as lost:  # there is nobody to pick another
+        lost.hint = f'a new session knows nothing of it: barry session start {adapter.id} "..."'
+        raise
     warnings += _cut_short(continued.session, folders)
     warnings += other_writers(adapter, continued.resume, cwd, program.env, sessions)
     ruler = Ruler(
@@ -146,7 +150,7 @@ async def prepare(
         moved,
         *held.notes,
         together(config, denied, mode),
-        _what_is_ruled_on(found, held, adapter),
+        _what_is_ruled_on(found, mode, adapter),
     )
     return PreparedRun(
         request=replace(request, start=asked),
@@ -200,8 +204,10 @@ def _executor(adapter: Adapter, program: str) -> Executor:
     return LocalExecutor(programs={adapter.requirements.binary.command: program})
 
 
-def _what_is_ruled_on(found: Effective | None, held: Held, adapter: Adapter) -> str | None:
+def _what_is_ruled_on(found: Effective | None, mode: SessionMode, adapter: Adapter) -> str | None:
     if found is not None and found.bound is not None:
         return None
+    if mode.guarantees.gating != "per-call":
+        return f"no bound applies, and {adapter.label} does not ask: it does whatever it is set to"
     kept = "no bound applies: everything the harness asks for is allowed, except to change Barry's "
     return f"{kept}own files and those that steer {adapter.label}"

@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from barry_cli.base.ids import new_id
 from barry_cli.contract.events import Done, SessionEvent
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from barry_cli.host.watcher import Watcher
     from barry_cli.turns.store.turns import SqliteTurnStore
 
-_EVENTS: TypeAdapter[SessionEvent] = TypeAdapter(SessionEvent)
+_EVENTS: TypeAdapter[SessionEvent] = TypeAdapter(SessionEvent, config=ConfigDict(defer_build=True))
 _PAGE = 500
 
 
@@ -91,7 +91,7 @@ class RecordedSession:
     @property
     def harness_session_id(self) -> str | None:
         session = self.opened.session
-        return None if session is None else session.harness_session_id
+        return session.harness_session_id if session is not None and self.opened.keeps else None
 
     @property
     def harness_version(self) -> str | None:
@@ -147,7 +147,7 @@ class RecordedSession:
         while page := self._store.events(self.id, self._read, _PAGE):
             for stored in page:
                 self._read = stored.sequence
-                if stored.event.get("type") == "init":
+                if stored.event.get("type") == "init" and self.opened.keeps:
                     self._on_conversation(str(stored.event["harnessSessionId"]))
                 self._watcher.event(stored.event)
                 found.append(stored.event)

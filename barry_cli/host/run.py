@@ -77,21 +77,25 @@ async def run(prepared: PreparedRun, folders: Folders, watcher: Watcher) -> RunE
     began = time.monotonic()
     sessions = Sessions(folders)
     store = SqliteTurnStore(folders, redact=lambda text: redact(text, prepared.hidden))
+    stop = Abort()
     try:
-        settle_orphans(store)
-        sessions.add(_row(prepared))
+        with _signals(stop) as received:  # whoever finds it on record may end it
+            settle_orphans(store)
+            sessions.add(_row(prepared))
 
-        def on_conversation(harness_session_id: str) -> None:
-            sessions.change(prepared.session_id, harness_session_id=harness_session_id)
+            def on_conversation(harness_session_id: str) -> None:
+                sessions.change(prepared.session_id, harness_session_id=harness_session_id)
 
-        session = RecordedSession(prepared, store, watcher, on_conversation)
-        prepared.ruler.watch = watcher.ruled
-        stop = Abort()
-        with _signals(stop) as received:
-            watcher.starting(prepared)
-            end = await _Run(prepared, session, store, stop, received, began).to_its_end()
-        _close(sessions, prepared, end, session)
-        return end
+            session = RecordedSession(prepared, store, watcher, on_conversation)
+            prepared.ruler.watch = watcher.ruled
+            try:
+                watcher.starting(prepared)
+                end = await _Run(prepared, session, store, stop, received, began).to_its_end()
+            except BaseException as error:
+                _close(sessions, prepared, getattr(error, "exit_code", 125), session)
+                raise
+            _close(sessions, prepared, end.exit_code, session)
+            return end
     finally:
         store.close()
 
@@ -117,15 +121,15 @@ def _row(prepared: PreparedRun) -> SessionRow:
 
 
 def _close(
-    sessions: Sessions, prepared: PreparedRun, end: RunEnd, session: RecordedSession
+    sessions: Sessions, prepared: PreparedRun, exit_code: int, session: RecordedSession
 ) -> None:
     changes: dict[str, object] = {
         "state": "ended",
         "ended_at": now(),
-        "exit_status": end.exit_code,
+        "exit_status": exit_code,
     }
-    if end.harness_session_id is not None:
-        changes["harness_session_id"] = end.harness_session_id
+    if session.harness_session_id is not None:
+        changes["harness_session_id"] = session.harness_session_id
     if session.harness_version is not None:
         changes["harness_version"] = session.harness_version
     sessions.change(prepared.session_id, **changes)
@@ -195,6 +199,9 @@ class _Run:
             await work
         except BarryError as problem:
             self._problem = problem
+        except BaseException:  # who follows it failed, or is gone
+            await self._session.interrupt()
+            raise
         finally:
             stop.cancel()
             if not work.done():
@@ -280,7 +287,7 @@ class _Run:
             return "timeout", TIMED_OUT
         if isinstance(fault, BarryError):
             return fault.code, fault.exit_code
-        return (None, 0) if state == "completed" else ("failed", 1)
+        return (None, 0) if state == "completed" else ("turn-failed", 1)
 
     def _why(self, code: str | None) -> str | None:
         if code == "interrupted":

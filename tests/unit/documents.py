@@ -88,7 +88,18 @@ class Document:
 README, CONTRIBUTING, CHANGELOG = (
     Document(ROOT / f"{name}.md") for name in ("README", "CONTRIBUTING", "CHANGELOG")
 )
-JSON, ADAPTERS, AGENTS, FILES, GUEST_MODE, HOSTED_MODE, BOUNDS, BOUNDS_LIMITS, SESSIONS = (
+(
+    JSON,
+    ADAPTERS,
+    AGENTS,
+    FILES,
+    GUEST_MODE,
+    HOSTED_MODE,
+    BOUNDS,
+    BOUNDS_LIMITS,
+    SCRIPTING,
+    SESSIONS,
+) = (
     Document(ROOT / "docs" / f"{name}.md")
     for name in (
         "json",
@@ -99,6 +110,7 @@ JSON, ADAPTERS, AGENTS, FILES, GUEST_MODE, HOSTED_MODE, BOUNDS, BOUNDS_LIMITS, S
         "hosted-mode",
         "bounds",
         "bounds-limits",
+        "scripting",
         "sessions",
     )
 )

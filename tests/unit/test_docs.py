@@ -35,6 +35,7 @@ from tests.unit.documents import (
     JSON,
     README,
     ROOT,
+    SCRIPTING,
     SESSIONS,
     Bash,
     Document,
@@ -56,6 +57,7 @@ DOCUMENTS = [
     HOSTED_MODE,
     BOUNDS,
     BOUNDS_LIMITS,
+    SCRIPTING,
     SESSIONS,
 ]
 
@@ -69,6 +71,18 @@ def test_the_recipe_makes_an_adapter(tmp_path: Path) -> None:
     shell = Bash(tmp_path)
     try:
         for block in CONTRIBUTING.blocks(below="Add a harness"):
+            if block.file is not None:
+                write_block(tmp_path, block)
+            elif block.language == "console":
+                shell.follow(block.text)
+    finally:
+        shell.close()
+
+
+def test_scripts_run_as_written(tmp_path: Path) -> None:
+    shell = Bash(tmp_path)
+    try:
+        for block in SCRIPTING.blocks():
             if block.file is not None:
                 write_block(tmp_path, block)
             elif block.language == "console":

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from barry_adapter_demo.declared import GUARANTEES, NATIVE, NATIVE_TOOLS, OPTIONS, VERSION
+from typing import TYPE_CHECKING
+
+from barry_adapter_demo.declared import (
+    GUARANTEES,
+    HOSTED_GUARANTEES,
+    ID,
+    LABEL,
+    NATIVE,
+    NATIVE_TOOLS,
+    OPTIONS,
+    VERSION,
+)
 from barry_adapter_demo.launch import MAIN, plan
 from barry_adapter_demo.transcript import DemoTranscripts
 from barry_cli.adapters import (
@@ -16,13 +27,34 @@ from barry_cli.adapters import (
     OfferedModel,
     Pin,
     Requirements,
+    SessionMode,
     define_adapter,
 )
 
+if TYPE_CHECKING:
+    from barry_cli.adapters import StartEngine
+    from barry_cli.sessions import ContinuationHarness, Session, SessionConfig
+
+
+async def _start(config: SessionConfig, start_engine: StartEngine) -> Session:
+    # Only who drives it needs the driver.
+    from barry_adapter_demo.hosted import start
+
+    return await start(config)
+
+
+async def _open_continuation(
+    config: SessionConfig, start_engine: StartEngine
+) -> ContinuationHarness:
+    from barry_adapter_demo.hosted import open_continuation
+
+    return await open_continuation(config)
+
+
 adapter = define_adapter(
     Adapter(
-        id="demo",
-        label="Demo",
+        id=ID,
+        label=LABEL,
         capabilities=HarnessCapabilities(
             endpoint="fixed",
             mcp_transports=("stdio",),
@@ -59,7 +91,21 @@ adapter = define_adapter(
                 plan=plan,
             ),
             "instrumented": None,
-            "hosted": None,
+            "hosted": SessionMode(
+                guarantees=HOSTED_GUARANTEES,
+                verified_on=VERSION,
+                structured_output="prompted",
+                native=NATIVE,
+                platforms=("linux",),
+                evidence=Evidence(
+                    check="hosted_checks:hosted",
+                    proves="it asks before each call: a denied one has no effect and the reason "
+                    "reaches the model, an allowed one has; a turn is cut short; the conversation "
+                    "goes on, and a copy of it leaves it as it was; tokens are counted",
+                ),
+                start=_start,
+                open_continuation=_open_continuation,
+            ),
         },
         bag=".",
         offered_models=(

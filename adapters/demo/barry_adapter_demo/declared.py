@@ -6,6 +6,7 @@ from typing import Any
 
 from barry_cli.adapters import Guarantees, NativeControl
 
+ID = "demo"
 LABEL = "Demo"
 VERSION = "1.0.0"
 NATIVE_TOOLS = ("shell", "read", "write")
@@ -18,6 +19,16 @@ GUARANTEES = Guarantees(
     identity="inherent",
     interrupt=False,
     keeps_vendor_ui=True,
+    steer=False,
+)
+
+HOSTED_GUARANTEES = Guarantees(
+    capture="total",
+    delivery="wake",
+    gating="per-call",
+    identity="inherent",
+    interrupt=True,
+    keeps_vendor_ui=False,
     steer=False,
 )
 

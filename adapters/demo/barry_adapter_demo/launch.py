@@ -20,22 +20,27 @@ MAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "harness", "main
 async def plan(config: SessionConfig) -> LaunchPlan:
     """Plan a launch. Raises Refused for a model that isn't the harness's own."""
     with PlanDraft(LABEL, config, GUARANTEES) as draft:
-        asked = draft.config
         draft.args += ["-I", "-S", MAIN]
         conversation = _conversation(draft)
-        if asked.model:
-            draft.args += ["--model", _model(asked.model)]
         for tool in draft.denied(NATIVE_TOOLS, NATIVE):
             draft.args += ["--deny", tool]
-        if asked.system_prompt:
-            draft.args += ["--append-system-prompt", asked.system_prompt]
-        for root in asked.project_roots or ():
-            draft.args += ["--add-dir", root]
-        for folder in asked.plugin_dirs or ():
-            draft.args += ["--plugin-dir", folder]
-        _servers(draft)
-        _options(draft)
+        arguments(draft)
         return draft.finish(sys.executable, harness_session_id=conversation)
+
+
+def arguments(draft: PlanDraft) -> None:
+    """What a launch and a driven session are told alike."""
+    asked = draft.config
+    if asked.model:
+        draft.args += ["--model", _model(asked.model)]
+    if asked.system_prompt:
+        draft.args += ["--append-system-prompt", asked.system_prompt]
+    for root in asked.project_roots or ():
+        draft.args += ["--add-dir", root]
+    for folder in asked.plugin_dirs or ():
+        draft.args += ["--plugin-dir", folder]
+    _servers(draft)
+    _options(draft)
 
 
 def _conversation(draft: PlanDraft) -> str | None:

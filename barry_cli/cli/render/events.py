@@ -32,7 +32,7 @@ def line(stored: StoredEvent) -> str:
 def text(stored: StoredEvent) -> str:
     """One line for a person."""
     event: dict[str, Any] = dict(stored.event)
-    kind = str(event.pop("type", "?"))
+    kind = one_line(str(event.pop("type", "?")))
     event.pop("parentToolUseId", None)
     if kind in ("text", "partial"):
         said = str(event.get("text", ""))

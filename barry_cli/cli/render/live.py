@@ -8,17 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from barry_cli.base.problems import BarryError
-from barry_cli.cli.render.output import write
+from barry_cli.cli.render.measures import call, short, time, tokens
+from barry_cli.cli.render.output import json_text, write
 from barry_cli.cli.render.talk import Talk, one_line, say, style
+from barry_cli.contract.data import snapshot
 
 if TYPE_CHECKING:
-    from barry_cli.contract.models import TokenUsage
     from barry_cli.contract.session import Allowed, Denied, PermissionRequest
     from barry_cli.host.prepare import PreparedRun
     from barry_cli.host.run import RunEnd
-
-_SHOWN = 200
-"""How many letters of a call's input or result are shown."""
 
 
 class TurnFailed(BarryError):
@@ -35,8 +33,13 @@ class TurnFailed(BarryError):
                 **({"resetAt": end.reset_at} if end.reset_at else {}),
             },
         )
-        self.code = end.code or "failed"
+        self.code = end.code or "turn-failed"
         self.exit_code = end.exit_code
+
+    @classmethod
+    def codes(cls) -> Mapping[str, int]:
+        """Those that are no fault's. One that TERM interrupted exits with 143."""
+        return {"turn-failed": 1, "timeout": 124, "interrupted": 130}
 
 
 def _hint(end: RunEnd) -> str:
@@ -80,7 +83,7 @@ class JsonStream(_Start):
         write(json.dumps(event, ensure_ascii=True) + "\n")
 
     def ruled(self, call: PermissionRequest, decision: Allowed | Denied, sentence: str) -> None:
-        """The stream has the request and what came of it."""
+        """The stream has the call and its result: of one that was denied, why."""
 
     def ended(self, end: RunEnd) -> None:
         """The error, if any, goes to stderr as every error does."""
@@ -109,9 +112,9 @@ class LiveView(_Start):
             self._partial = ""
             self._end_line()
         elif kind == "tool_use":
-            self._say(f"{inner}{style('>', 'bold', sys.stderr)} {_call(event)}")
+            self._say(f"{inner}{style('>', 'bold', sys.stderr)} {call(event)}")
         elif kind == "tool_result" and event.get("error"):
-            self._say(f"{inner}{style('x', 'red', sys.stderr)} {_short(event.get('result'))}")
+            self._say(f"{inner}{style('x', 'red', sys.stderr)} {short(event.get('result'))}")
 
     def ruled(self, call: PermissionRequest, decision: Allowed | Denied, sentence: str) -> None:
         if decision.allow:
@@ -123,19 +126,19 @@ class LiveView(_Start):
         self._end_line()
         if end.exit_code == 0:
             if self._structured:
-                write(json.dumps(end.structured, ensure_ascii=False, indent=2) + "\n")
+                write(json_text(end.structured, 2) + "\n")
             elif not self._streams and end.text:
                 write(end.text if end.text.endswith("\n") else f"{end.text}\n")
-        parts = [f"{'done' if end.exit_code == 0 else 'ended'} in {_time(end.seconds)}"]
+        parts = [f"{'done' if end.exit_code == 0 else 'ended'} in {time(end.seconds)}"]
         if end.usage is not None:
-            parts.append(_tokens(end.usage))
+            parts += [tokens(snapshot(end.usage))]
         if end.harness_session_id is not None and end.exit_code == 0:
             parts.append(f'barry session resume {end.session_id} "..." goes on')
-        say(style(", ".join(parts), "dim", sys.stderr))
+        say(style(", ".join(each for each in parts if each), "dim", sys.stderr))
 
     def _put(self, text: str) -> None:
         if text:
-            write("".join(each for each in text if each in "\n\t" or each >= " "))
+            write("".join(each for each in text if each in "\n\t" or not _obeyed(each)))
             self._at_line_start = text.endswith("\n")
 
     def _end_line(self) -> None:
@@ -148,25 +151,6 @@ class LiveView(_Start):
         say(text)
 
 
-def _call(event: Mapping[str, Any]) -> str:
-    given = event.get("input")
-    if isinstance(given, dict) and len(given) == 1:
-        given = next(iter(given.values()))
-    return f"{one_line(str(event.get('tool')))} {_short(given)}"
-
-
-def _short(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = one_line(text)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds) // 60} min {int(seconds) % 60} s"
-
-
-def _tokens(usage: TokenUsage) -> str:
-    cached = f" ({usage.cached} from the cache)" if usage.cached else ""
-    least = "" if usage.complete else "at least "
-    total = usage.input + usage.cached + usage.cache_write
-    return f"{least}{total} tokens in{cached}, {usage.output} out"
+def _obeyed(letter: str) -> bool:
+    """Whether a terminal does something else with it than to show it."""
+    return letter < " " or "\x7f" <= letter <= "\x9f"

@@ -5,13 +5,22 @@ from __future__ import annotations
 import json
 import sys
 from datetime import UTC, datetime
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from barry_cli.base.problems import BarryError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+_OBEYED = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}  # JSON escapes those below
 
 
 class ReaderGone(Exception):
     """Whoever read our output has seen enough."""
+
+    exit_code = 141
+    """As of any program that nobody listens to any more."""
 
 
 class Stdout:
@@ -72,12 +81,20 @@ def write_json(document: object) -> None:
     Bytes that are no text are in it as lone surrogates, escaped.
     """
     indent = 2 if sys.stdout.isatty() else None  # to lay it out for the eye is slow
-    text = json.dumps(document, indent=indent, ensure_ascii=False)
+    text = json_text(document, indent)
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
         text = json.dumps(document, indent=indent)
     write(text + "\n")
+
+
+def json_text(
+    document: object, indent: int | None = None, default: Callable[[Any], object] | None = None
+) -> str:
+    """JSON with its letters as they are, but for those that a terminal obeys: they are escaped."""
+    text = json.dumps(document, indent=indent, ensure_ascii=False, default=default)
+    return text.translate(_OBEYED)
 
 
 def ago(moment: str | None) -> str:

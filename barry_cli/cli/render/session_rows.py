@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from barry_cli.cli.render.columns import columns, facts
+from barry_cli.cli.render.measures import call, time, tokens
 from barry_cli.cli.render.output import ago
 from barry_cli.groundwork.living import Living
 
@@ -39,9 +41,9 @@ def sessions_document(found: Sequence[Living]) -> dict[str, Any]:
     return {"schema": 1, "sessions": [_session(each) for each in found]}
 
 
-def session_document(found: Living) -> dict[str, Any]:
-    """``{"schema": 1, "session": {...}}``."""
-    return {"schema": 1, "session": _session(found)}
+def session_document(found: Living, turns: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """``{"schema": 1, "session": {...}, "turns": [...]}``."""
+    return {"schema": 1, "session": _session(found), "turns": list(turns)}
 
 
 def _ending(found: Living) -> str:
@@ -71,8 +73,8 @@ def sessions(found: Sequence[Living]) -> str:
     return columns(("ID", "ADAPTER", "MODE", "STATE", "STARTED", "FOLDER"), rows)
 
 
-def session(found: Living) -> str:
-    """One session for a person."""
+def session(found: Living, turns: Sequence[dict[str, Any]]) -> str:
+    """One session for a person, with its turns."""
     row = found.row
     promise = ", ".join(f"{name} {str(level).lower()}" for name, level in row.guarantees.items())
     pairs = [
@@ -91,4 +93,21 @@ def session(found: Living) -> str:
         pairs.append(("goes on with", row.resumed_from))
     pairs += [(f"{name} lowered", because) for name, because in row.lowered.items()]
     pairs += [("warning", warning) for warning in row.warnings]
+    for turn in turns:
+        pairs.append(("turn", _turn(turn)))
+        pairs += [("uncertain", call(each)) for each in turn["uncertainCalls"]]
     return facts(pairs)
+
+
+def _turn(turn: dict[str, Any]) -> str:
+    """A turn in one line: its state, how long it took, what it used, why it failed."""
+    parts = [str(turn["state"]).replace("_", " ")]
+    if turn["endedAt"] is not None and turn["state"] != "recovery_required":  # found out later
+        began, ended = (datetime.fromisoformat(turn[name]) for name in ("createdAt", "endedAt"))
+        took = (ended - began).total_seconds()
+        if took >= 0:  # else the clock was set back meanwhile
+            parts.append(time(took))
+    if turn["usage"] is not None and (counted := tokens(turn["usage"])):
+        parts.append(counted)
+    error = f": {turn['error']}" if turn["error"] else ""
+    return ", ".join(parts) + error

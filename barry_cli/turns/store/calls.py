@@ -122,6 +122,8 @@ def failure(call_id: str, message: str) -> RecordedCallResult:
 def outcome_text(call_id: str, result: RecordedCallResult) -> tuple[str, str]:
     """The state and the text for a result; one that can't be kept is a failure that says so."""
     try:
+        if not isinstance(result, RecordedCallResult):  # somebody else's code
+            raise NotCanonical("$", f"is a {type(result).__name__}, which is no result of a call")
         text = result_text(call_id, result)
     except NotCanonical as problem:
         result = failure(call_id, f"it ran, but its result can't be recorded: {problem}")

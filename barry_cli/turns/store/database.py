@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sqlite3
+import stat
 from pathlib import Path
 from types import TracebackType
 
 from barry_cli.base.files import lock
 from barry_cli.base.paths import ensure
 from barry_cli.base.problems import StoreProblem
+from barry_cli.turns.store.connection import is_held, open_connection
 from barry_cli.turns.store.file_system import refuse_network
 from barry_cli.turns.store.schema import MIGRATIONS
 
@@ -24,8 +27,19 @@ _NO_RIGHT = (
 )
 
 
+def aside(path: Path) -> str:
+    """The shell's words that move the database aside, and its log with it.
+
+    The log holds what was committed last; SQLite removes one that lies beside a new file.
+    """
+    moves = [f"mv {shlex.quote(str(path))} {shlex.quote(f'{path}.aside')}"]
+    if not _is_empty(log := path.with_name(f"{path.name}-wal")):
+        moves.append(f"mv {shlex.quote(str(log))} {shlex.quote(f'{path}.aside-wal')}")
+    return f"`{' && '.join(moves)}`"
+
+
 def _aside(path: Path) -> str:
-    return f"move it aside (`mv {path} {path}.aside`) and run the command again to start a new one"
+    return f"move it aside ({aside(path)}) and run the command again to start a new one"
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -86,9 +100,8 @@ def _as_it_is(path: Path) -> sqlite3.Connection | None:
         if "immutable" in how and not _is_empty(path.with_name(f"{path.name}-wal")):
             break
         try:
-            connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None, timeout=10
-            )
+            uri = f"{path.absolute().as_uri()}?{how}"
+            connection = open_connection(uri, file=path, uri=True)
         except sqlite3.Error:
             continue
         try:
@@ -164,10 +177,19 @@ def _newer(path: Path, version: int) -> StoreProblem:
 def _look_at(path: Path) -> bool:
     """Whether the file keeps a write-ahead log already.
 
-    Read without SQLite, which would change a file by opening it. Raises StoreProblem for one that
-    can't be read, is no database, or is a newer Barry's.
+    Read without SQLite, which would change a file by opening it; one that this process has a
+    connection to was looked at then. Raises StoreProblem for one that can't be read, is no
+    database, or is a newer Barry's.
     """
+    if is_held(path):
+        return True
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # to open a pipe would wait for its other end
+            raise StoreProblem(
+                f"{path} can't be used: it is no file",
+                hint=_aside(path),
+                details={"path": str(path)},
+            )
         with path.open("rb") as file:
             head = file.read(100)
     except FileNotFoundError:
@@ -186,7 +208,7 @@ def _look_at(path: Path) -> bool:
 
 def _open(path: Path, *, wal: bool) -> sqlite3.Connection:
     existed = path.exists()
-    connection = sqlite3.connect(path, isolation_level=None, timeout=10)
+    connection = open_connection(path, file=path)
     try:
         if not existed:
             path.chmod(0o600)

@@ -17,6 +17,8 @@ from barry_cli.turns.store.turn_rows import require_session
 PASSING = frozenset({"partial", "tool_progress"})
 """Events that are of use only while their turn goes on; they are dropped when it is over."""
 
+_MOST = 2**63 - 1  # what SQLite can count to
+
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
@@ -79,7 +81,7 @@ def read_events(
     rows = connection.execute(
         "SELECT sequence, turn_id, body, recorded_at FROM event "
         "WHERE session_id = ? AND sequence > ? ORDER BY sequence LIMIT ?",
-        (session_id, after, limit),
+        (session_id, min(after, _MOST), min(limit, _MOST)),
     ).fetchall()
     if not rows:
         require_session(connection, session_id)

@@ -11,7 +11,7 @@ from barry_cli.base.paths import Folders
 from barry_cli.base.problems import SessionNotFound
 from barry_cli.turns.store.database import connect_to_read, unreadable
 from barry_cli.turns.store.events import StoredEvent, read_events
-from barry_cli.turns.store.turn_rows import turn_documents, turn_times
+from barry_cli.turns.store.turn_rows import turn_documents, turn_times, uncertain_calls
 
 
 class Record:
@@ -36,6 +36,11 @@ class Record:
         """The session's events behind a number, in order, at most ``limit``."""
         with self._reading(session_id) as connection:
             return read_events(connection, session_id, after, limit)
+
+    def uncertain_calls(self, session_id: str) -> dict[str, list[str]]:
+        """For each turn that has some: the ids of its calls whose end nobody saw."""
+        with self._reading(session_id) as connection:
+            return uncertain_calls(connection, session_id)
 
     @contextmanager
     def _reading(self, session_id: str) -> Iterator[sqlite3.Connection]:

@@ -14,7 +14,7 @@ from typing import Any
 from barry_cli.base.ids import matching, nearest
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import SessionNotFound, StoreProblem
-from barry_cli.turns.store.database import connect, connect_to_read, transaction, unreadable
+from barry_cli.turns.store.database import aside, connect, connect_to_read, transaction, unreadable
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,7 +122,7 @@ class Sessions:
         except (IndexError, TypeError, ValueError) as error:
             raise StoreProblem(
                 f"{self._path} is damaged: a session's record can't be understood ({error})",
-                hint=f"move it aside: mv {self._path} {self._path}.aside",
+                hint=f"move it aside: {aside(self._path)}",
                 details={"path": str(self._path)},
             ) from error
 

@@ -112,6 +112,18 @@ def turn_times(connection: sqlite3.Connection, session_id: str) -> dict[str, dic
     }
 
 
+def uncertain_calls(connection: sqlite3.Connection, session_id: str) -> dict[str, list[str]]:
+    """For each turn of a session that has some: the ids of its uncertain calls."""
+    found: dict[str, list[str]] = {}
+    for row in connection.execute(
+        "SELECT call.turn_id, call.id FROM call JOIN turn ON turn.id = call.turn_id "
+        "WHERE turn.session_id = ? AND call.state = 'uncertain' ORDER BY turn.number, call.id",
+        (session_id,),
+    ):
+        found.setdefault(row["turn_id"], []).append(row["id"])
+    return found
+
+
 def _shown(connection: sqlite3.Connection, row: sqlite3.Row) -> dict[str, Any]:
     policy = value_of(row["policy"])
     if not isinstance(policy, dict):

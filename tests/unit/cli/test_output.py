@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -11,6 +12,11 @@ from typing import Any
 
 import pytest
 
+from barry_cli.cli.render import events, session_rows
+from barry_cli.cli.render.live import LiveView
+from barry_cli.cli.render.output import json_text
+from barry_cli.cli.render.talk import Talk
+from barry_cli.turns.store.events import StoredEvent
 from tests.toy import Barry, says, written
 
 READING = [
@@ -189,6 +195,48 @@ def test_json_has_no_colour_on_a_terminal(barry: Barry) -> None:
     child = barry.open("adapter", "show", "nope", "--json")
     assert barry.ended(child) == 127
     assert json.loads(child.logfile_read.getvalue())["error"]["code"] == "adapter-not-installed"
+
+
+# --- what a harness says, on a terminal ---
+
+OBEYED = "\x1b]52;c;aGk=\x07\x9b2J\x7f"
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_json_has_no_letter_that_a_terminal_obeys() -> None:
+    said = json_text({OBEYED: ["é", OBEYED]})
+    assert all(" " <= letter <= "~" or letter == "é" for letter in said)
+    assert json.loads(said) == {OBEYED: ["é", OBEYED]}
+
+
+def test_an_answer_moves_no_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    monkeypatch.setattr("sys.stdout", screen)
+    view = LiveView(Talk(), structured=False)
+    view.event({"type": "partial", "text": f"a{OBEYED}"})
+    view.event({"type": "text", "text": f"a{OBEYED}\n\tb \U0001f469\u200d\U0001f4bb"})
+    assert screen.getvalue() == "a]52;c;aGk=2J\n\tb \U0001f469\u200d\U0001f4bb\n"
+
+
+def test_an_event_is_one_line_that_moves_no_cursor() -> None:
+    said = events.text(StoredEvent(1, "t", {"type": f"x{OBEYED}", OBEYED: f"\n{OBEYED}"}, 0))
+    assert said.endswith("\n")
+    assert said[:-1].isprintable()
+
+
+@pytest.mark.parametrize(
+    ("ended", "told"), [("12:00:05", "completed, 5.0 s"), ("11:59:00", "completed")]
+)
+def test_a_clock_that_was_set_back_gives_no_time(ended: str, told: str) -> None:
+    turn = {
+        "state": "completed", "createdAt": "2026-01-31T12:00:00Z",
+        "endedAt": f"2026-01-31T{ended}Z", "usage": None, "error": None, "uncertainCalls": [],
+    }  # fmt: skip
+    assert session_rows._turn(turn) == told
 
 
 # --- an installation that is not whole ---

@@ -18,7 +18,7 @@ from .options import Options
 from .problems import Refused
 from .processes import Groups
 from .tools import Call, Result
-from .turn import run_turn
+from .turn import Denial, run_turn
 from .wire import Lines, json_line, parsed, say, write
 
 _KINDS = {"shell": "execute", "read": "read", "write": "edit"}
@@ -289,7 +289,7 @@ class _Surface:
     def garbage(self, text: str) -> None:
         write(1, f"{text}\n".encode("utf-8", "replace"), self._session.cancel)
 
-    def ask(self, call: Call) -> str:
+    def ask(self, call: Call) -> str | Denial:
         params = {
             "sessionId": self._session.conversation.id,
             "toolCall": {**_tool_call(call), "status": "pending"},

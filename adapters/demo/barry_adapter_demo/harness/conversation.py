@@ -31,8 +31,10 @@ class Conversation:
     model: str
     history: list[Event]
     transcript: Transcript | None
-    """None only when bent."""
+    """None: nothing is to be written down."""
     resumed: bool
+    copied: tuple[Event, ...] = ()
+    """What a copy begins with: the events of the conversation that it was made of."""
     _started: bool = field(default=False)
 
     @property
@@ -45,13 +47,18 @@ class Conversation:
         """Write an event down, then remember it. Raises Refused when it cannot be written."""
         if not self._started:
             self._append("meta", self._meta())
+            for event in self.copied:
+                self._write(event)
             self._started = True
         self._append(kind, fields)
 
     def _append(self, kind: str, fields: Event) -> None:
-        if self.transcript:
-            self.transcript.append(kind, **fields)
+        self._write({"type": kind, **fields})
         self.history.append({"type": kind, **fields})
+
+    def _write(self, event: Event) -> None:
+        if self.transcript:
+            self.transcript.append(event)
 
     def _meta(self) -> Event:
         return {
@@ -97,10 +104,12 @@ def start(
     elif options.session_id and transcript.in_use(session, env):
         raise Refused(f"session id {session} is already in use")
     create = resume is None
+    if options.fork:
+        session, create = str(uuid.uuid4()), True
     if "wrong-id" in options.bends:
         session, create = str(uuid.uuid4()), True
     path = os.path.join(transcript.project(cwd, env), f"{session}.jsonl")
-    written = "no-transcript" not in options.bends
+    written = not options.ephemeral and "no-transcript" not in options.bends
     return Conversation(
         id=session,
         options=options,
@@ -115,6 +124,7 @@ def start(
         history=history,
         transcript=Transcript(path, create=create) if written else None,
         resumed=resume is not None,
+        copied=tuple(each for each in history if each["type"] != "meta") if options.fork else (),
     )
 
 

@@ -10,7 +10,7 @@ from .options import Options
 from .problems import Refused, reason, usage
 from .processes import Groups
 from .tools import Call, Result
-from .turn import Outcome, run_turn
+from .turn import Denial, Outcome, run_turn
 from .wire import LINE_LIMIT, json_line, say, write
 
 
@@ -23,7 +23,7 @@ def run(options: Options, cwd: str, env: Mapping[str, str], cancel: Cancel, grou
     if not prompt or not prompt.strip():
         raise usage("the prompt is empty")
     conversation = start(options, cwd, env, groups, cancel, say, resume=resume)
-    surface = _Ndjson(cancel) if options.output == "ndjson" else _Text(cancel)
+    surface = Ndjson(cancel) if options.output == "ndjson" else _Text(cancel)
     try:
         surface.begin(conversation)
         outcome = run_turn(conversation, prompt, surface, cancel)
@@ -49,7 +49,7 @@ class _Text:
     """Only what the model says, as it says it."""
 
     def __init__(self, cancel: Cancel) -> None:
-        self._cancel = cancel
+        self.cancel = cancel
 
     def begin(self, conversation: Conversation) -> None:
         pass
@@ -76,18 +76,18 @@ class _Text:
     def garbage(self, text: str) -> None:
         self._write(text)
 
-    def ask(self, call: Call) -> str:
+    def ask(self, call: Call) -> str | Denial:
         return "nobody"
 
     def _write(self, text: str) -> None:
-        write(1, text.encode("utf-8", "replace"), self._cancel)
+        write(1, text.encode("utf-8", "replace"), self.cancel)
 
 
-class _Ndjson(_Text):
+class Ndjson(_Text):
     """One JSON object a line. The first is ``init``, the last is ``result``."""
 
     def begin(self, conversation: Conversation) -> None:
-        self._event(
+        self.event(
             "init",
             session_id=conversation.id,
             resumed=conversation.resumed,
@@ -101,20 +101,21 @@ class _Ndjson(_Text):
         fields: dict[str, object] = {"ok": outcome.ok, "session_id": conversation.id}
         fields["text"] = outcome.text
         if not outcome.ok:
-            fields["error"] = {"code": outcome.code, "message": outcome.message}
-        self._event("result", **fields)
+            reset = {} if outcome.reset_at is None else {"reset_at": outcome.reset_at}
+            fields["error"] = {"code": outcome.code, "message": outcome.message, **reset}
+        self.event("result", **fields)
 
     def delta(self, text: str) -> None:
-        self._event("text_delta", text=text)
+        self.event("text_delta", text=text)
 
     def text(self, text: str) -> None:
-        self._event("text", text=text)
+        self.event("text", text=text)
 
     def tool_use(self, call: Call) -> None:
-        self._event("tool_use", id=call.id, name=call.name, input=dict(call.input))
+        self.event("tool_use", id=call.id, name=call.name, input=dict(call.input))
 
     def tool_result(self, call: Call, result: Result) -> None:
-        self._event(
+        self.event(
             "tool_result",
             id=call.id,
             name=call.name,
@@ -124,10 +125,10 @@ class _Ndjson(_Text):
         )
 
     def usage(self, given: int, made: int) -> None:
-        self._event("usage", input_tokens=given, output_tokens=made)
+        self.event("usage", input_tokens=given, output_tokens=made)
 
     def garbage(self, text: str) -> None:
         self._write(f"{text}\n")
 
-    def _event(self, kind: str, **fields: object) -> None:
-        write(1, json_line({"type": kind, **fields}), self._cancel)
+    def event(self, kind: str, **fields: object) -> None:
+        write(1, json_line({"type": kind, **fields}), self.cancel)

@@ -65,6 +65,10 @@ def _run(arguments: list[str]) -> int:
             from . import headless
 
             return headless.run(options, cwd, os.environ, cancel, groups)
+        if options.end == "driven":
+            from . import driven
+
+            return driven.run(options, cwd, os.environ, cancel, groups)
         if options.end == "acp":
             from . import acp
 

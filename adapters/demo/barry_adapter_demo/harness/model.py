@@ -8,8 +8,9 @@ from .problems import usage
 from .wire import parsed
 
 MODELS = ("echo", "shout")
-_KINDS = ("text", "tool", "delay", "error", "crash", "garbage", "hang")
+_KINDS = ("text", "tool", "delay", "error", "quota", "outage", "crash", "garbage", "hang")
 _LONGEST_DELAY = 86400
+_LATEST_RESET = 4102444800
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class Step:
     kind: str
     text: str = ""
     seconds: float = 0.0
+    """Of a delay; of a quota, since 1970."""
     input: dict[str, object] = field(default_factory=dict)
 
 
@@ -79,6 +81,14 @@ def _builtin(prompt: str, context: Context) -> Steps:
         yield from _use("write", {"path": path, "content": content})
     elif word == "call" and rest:
         yield from _call(rest)
+    elif word == "say" and rest:
+        said, _, told = rest.partition("\n")
+        # It knows one thing of structured answers: how they are asked for.
+        yield Step("text", f"````json\n{said}\n````" if "word json" in told else said)
+    elif word == "fail" and rest:
+        yield Step("error", rest)
+    elif word == "outage" and rest:
+        yield Step("outage", rest)
     elif prompt.strip() == "system":
         yield Step("text", f"my system prompt: {context.system or '(none)'}")
     elif prompt.strip() == "recall":
@@ -143,6 +153,11 @@ def _step(value: object, where: str) -> Step:
         number = isinstance(given, int | float) and not isinstance(given, bool)
         if not number or not 0 <= given <= _LONGEST_DELAY:
             raise usage(f"{where}: a delay is a number of seconds up to {_LONGEST_DELAY}")
+        return Step(kind, seconds=float(given))
+    if kind == "quota":
+        number = isinstance(given, int | float) and not isinstance(given, bool)
+        if not number or not 0 <= given <= _LATEST_RESET:
+            raise usage(f"{where}: a quota is full again at a time in seconds since 1970")
         return Step(kind, seconds=float(given))
     if not isinstance(given, str):
         raise usage(f"{where}: the value of {kind!r} must be a text")

@@ -17,6 +17,8 @@ BENDS = {
     "leave-raw": "leave the terminal in raw mode on the alternate screen",
     "ignore-term": "do not end on SIGTERM",
     "wrong-id": "use another session id than the one asked for",
+    "no-ask": "run every call without asking",
+    "deaf": "take no interrupt",
 }
 
 _EPILOG = """\
@@ -27,11 +29,14 @@ script: a list of {"when": part of the prompt, "then": [step, ...]}; the first t
                                     write {path, content}, mcp__SERVER__TOOL {...}
   {"delay": seconds}                wait
   {"error": "..."}                  fail the turn
+  {"quota": seconds}                fail it for a usage limit that ends then (since 1970)
+  {"outage": "..."}                 fail it for a service that is out
   {"crash": true}                   end at once, without any way out
   {"hang": true}                    wait until cancelled
   {"garbage": "..."}                write it to stdout as it is
 Without a rule that matches: run COMMAND, read PATH, write PATH TEXT, call TOOL {JSON}, system
-(tells the system prompt), recall (tells the last prompt); anything else is echoed.
+(tells the system prompt), recall (tells the last prompt), say TEXT, fail TEXT, outage TEXT;
+anything else is echoed.
 
 environment:
   BARRY_DEMO_HOME    where conversations are kept (default: ~/.barry-demo)
@@ -51,9 +56,12 @@ class Options:
     """What was asked for. ``prompt`` is ``-`` when it is to be read from stdin."""
 
     end: str
-    """tui, print, acp, or a question that is answered at once: help, version, models."""
+    """tui, print, driven, acp, or a question that is answered at once: help, version, models."""
     prompt: str | None
     output: str
+    fork: bool
+    """Go on with a copy of the conversation to resume, under a new id."""
+    ephemeral: bool
     session_id: str | None
     resume: str | None
     last: bool
@@ -92,11 +100,16 @@ def parser() -> argparse.ArgumentParser:
     end = made.add_argument_group("ends (without one: the terminal)")
     end.add_argument("-p", "--print", action="store_true", help="answer one prompt and exit")
     end.add_argument("--output", choices=("text", "ndjson"), help="with -p: the form of the answer")
+    end.add_argument(
+        "--input", choices=("text", "ndjson"), help="with -p: messages and rulings come on stdin"
+    )
     end.add_argument("--acp", action="store_true", help="speak the Agent Client Protocol on stdio")
     add = made.add_argument_group("conversations (kept for each working directory)").add_argument
     add("--session-id", metavar="UUID", help="the id of the new conversation")
     add("--resume", metavar="ID", help="go on with a conversation")
     add("--last", action="store_true", help="go on with the one written to last")
+    add("--fork", action="store_true", help="with --resume: go on with a copy of it")
+    add("--ephemeral", action="store_true", help="write none down")
     add("--pick", action="store_true", help="choose one from a list")
     add = made.add_argument_group("model").add_argument
     add("--model", default=MODELS[0], help=f"one of: {', '.join(MODELS)}")
@@ -120,7 +133,8 @@ def parser() -> argparse.ArgumentParser:
 def parse(arguments: list[str], env: Mapping[str, str]) -> Options:
     """Read the command line. Raises Refused with status 2 when it is wrong."""
     given = parser().parse_args(arguments)
-    end = "acp" if given.acp else "print" if given.print else "tui"
+    printed = "driven" if given.input == "ndjson" else "print"
+    end = "acp" if given.acp else printed if given.print else "tui"
     for name, flag in (("help", "help"), ("version", "version"), ("models", "list_models")):
         end = name if getattr(given, flag) else end
     _check_together(given)
@@ -135,6 +149,8 @@ def parse(arguments: list[str], env: Mapping[str, str]) -> Options:
         end=end,
         prompt=given.prompt,
         output=given.output or "text",
+        fork=given.fork,
+        ephemeral=given.ephemeral,
         session_id=_new_id(given.session_id),
         resume=given.resume,
         last=given.last,
@@ -143,7 +159,7 @@ def parse(arguments: list[str], env: Mapping[str, str]) -> Options:
         system="\n".join(
             each for each in (given.system_prompt, given.append_system_prompt) if each
         ),
-        policy=_policy(given, "ignore-deny" in bends),
+        policy=_policy(given, bends),
         roots=_roots(given.add_dir),
         servers=tuple(servers),
         skills=files.load_skills(tuple(given.plugin_dir)),
@@ -162,7 +178,13 @@ def _check_together(given: argparse.Namespace) -> None:
         raise usage("--acp takes its prompts and session ids from the client")
     if given.print and given.pick:
         raise usage("--pick needs a terminal; use --resume ID or --last")
-    if given.print and given.prompt is None:
+    if given.input and not given.print:
+        raise usage("--input goes with -p")
+    if given.input == "ndjson" and (given.output != "ndjson" or given.prompt is not None):
+        raise usage("--input ndjson takes its prompts from stdin and needs --output ndjson")
+    if given.fork and not given.resume:
+        raise usage("--fork goes with --resume")
+    if given.print and given.prompt is None and given.input != "ndjson":
         raise usage("-p needs a prompt, or - to read it from stdin")
     if given.output and not given.print:
         raise usage("--output goes with -p")
@@ -176,7 +198,7 @@ def _new_id(text: str | None) -> str | None:
     return text.lower() if text else None
 
 
-def _policy(given: argparse.Namespace, ignore_deny: bool) -> tools.Policy:
+def _policy(given: argparse.Namespace, bends: frozenset[str]) -> tools.Policy:
     offered = None if given.tools is None else [each for each in given.tools.split(",") if each]
     unknown = tools.unknown([*given.allow, *given.deny, *(offered or [])])
     if unknown:
@@ -185,7 +207,8 @@ def _policy(given: argparse.Namespace, ignore_deny: bool) -> tools.Policy:
         allow=frozenset(given.allow),
         deny=frozenset(given.deny),
         offered=None if offered is None else frozenset(offered),
-        ignore_deny=ignore_deny,
+        ignore_deny="ignore-deny" in bends,
+        never_ask="no-ask" in bends,
     )
 
 

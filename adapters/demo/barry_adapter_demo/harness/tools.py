@@ -71,6 +71,8 @@ class Policy:
     """None offers every tool."""
     ignore_deny: bool = False
     """Bent for tests: withheld tools look withheld, and run."""
+    never_ask: bool = False
+    """Bent for tests: whatever is offered runs."""
 
     def withheld(self, tool: str) -> bool:
         names = _names(tool)
@@ -116,6 +118,7 @@ class Toolbox:
     def asks(self, call: Call) -> bool:
         """Whether a person must allow the call."""
         bent = self.policy.ignore_deny and self.policy.withheld(call.name)
+        bent = bent or self.policy.never_ask
         return not (bent or call.name in self.always or self.policy.allowed(call.name))
 
     def run(self, call: Call, cancel: Cancel) -> Result:

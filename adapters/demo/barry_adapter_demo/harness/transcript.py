@@ -97,10 +97,10 @@ class Transcript:
         self._create = create
         self._file: int | None = None
 
-    def append(self, kind: str, **fields: object) -> None:
+    def append(self, event: Event) -> None:
         """Write one line. Raises Refused when it cannot be written."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = json_line({"time": time.replace("+00:00", "Z"), "type": kind, **fields})
+        line = json_line({"time": time.replace("+00:00", "Z"), **event})
         try:
             if self._file is None:
                 self._file = self._open()

@@ -18,6 +18,13 @@ _TEXT_SECONDS = 1.0
 CRASH_STATUS = 70
 
 
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A call was not allowed, and the model is told why."""
+
+    reason: str
+
+
 class Surface(Protocol):
     """Where a turn is shown, and who is asked."""
 
@@ -28,19 +35,21 @@ class Surface(Protocol):
     def usage(self, given: int, made: int) -> None: ...
     def garbage(self, text: str) -> None: ...
 
-    def ask(self, call: Call) -> str:
-        """``yes``, ``no``, ``always``, ``nobody`` (no one to ask) or ``cancel``."""
+    def ask(self, call: Call) -> str | Denial:
+        """``yes``, ``no``, ``always``, ``nobody`` (no one to ask), ``cancel``, or a denial."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a turn ended. ``code``: ok, model, transcript or interrupted."""
+    """How a turn ended. ``code``: ok, model, quota, outage, transcript or interrupted."""
 
     code: str
     message: str
     text: str
     """Everything that the model said in this turn."""
+    reset_at: float | None = None
+    """When a used up quota is full again, in seconds since 1970."""
 
     @property
     def ok(self) -> bool:
@@ -54,6 +63,11 @@ class _Interrupted(Exception):
 class _Failed(Exception):
     """The model answered with an error."""
 
+    def __init__(self, code: str, message: str, reset_at: float | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reset_at = reset_at
+
 
 def run_turn(conversation: Conversation, prompt: str, surface: Surface, cancel: Cancel) -> Outcome:
     """Run one turn to its end. Never raises for what the turn itself can meet."""
@@ -63,7 +77,7 @@ def run_turn(conversation: Conversation, prompt: str, surface: Surface, cancel: 
     except _Interrupted:
         return turn.failed("interrupted", "interrupted")
     except _Failed as error:
-        return turn.failed("model", str(error))
+        return turn.failed(error.code, str(error), error.reset_at)
     except Refused as problem:
         return Outcome("transcript", str(problem), "\n".join(turn.said))
     except RecursionError:
@@ -97,12 +111,12 @@ class _Turn:
         conversation.record("usage", input_tokens=words, output_tokens=made)
         self._surface.usage(words, made)
 
-    def failed(self, code: str, message: str) -> Outcome:
+    def failed(self, code: str, message: str, reset_at: float | None = None) -> Outcome:
         try:
             self._conversation.record("error", code=code, message=message)
         except Refused as problem:
             message = f"{message}; {problem}"
-        return Outcome(code, message, "\n".join(self.said))
+        return Outcome(code, message, "\n".join(self.said), reset_at)
 
     def _do(self, step: Step) -> tuple[bool, str] | None:
         if step.kind == "text":
@@ -111,7 +125,11 @@ class _Turn:
             result = self._use(Call(f"call_{uuid.uuid4().hex[:12]}", step.text, step.input))
             return result.decision == "ran", result.output
         elif step.kind == "error":
-            raise _Failed(step.text)
+            raise _Failed("model", step.text)
+        elif step.kind == "outage":
+            raise _Failed("outage", step.text)
+        elif step.kind == "quota":
+            raise _Failed("quota", "the usage limit is reached", step.seconds)
         elif step.kind == "garbage":
             self._surface.garbage(step.text)
         elif step.kind == "crash":
@@ -161,6 +179,8 @@ class _Turn:
         if objection:
             return objection
         said = self._surface.ask(call) if toolbox.asks(call) else "yes"
+        if isinstance(said, Denial):
+            return Result(False, f"denied: {said.reason}", "refused")
         if self._cancel.reason or said == "cancel":
             return Result(False, "cancelled before it ran", "cancelled")
         if said == "nobody":

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
-from barry_cli.contract.plan import LaunchPlan
-from barry_cli.verify.proof import prove, without
+from barry_cli.contract.plan import Command, LaunchPlan
+from barry_cli.verify.proof import Bend, prove, without
+
+Started = TypeVar("Started", LaunchPlan, Command)
 
 
-def bent(name: str) -> Callable[[LaunchPlan], LaunchPlan]:
-    def bend(plan: LaunchPlan) -> LaunchPlan:
+def bent(name: str) -> Bend:
+    def bend(plan: Started, /) -> Started:
         return replace(plan, args=(*plan.args, "--bend", name))
 
     return bend
@@ -37,11 +39,36 @@ async def test_guest_mode_is_shown(tmp_path: Path) -> None:
     ],
     ids=["no denial", "ignore-deny", "no-transcript", "wrong-id"],
 )
-async def test_the_check_fails_without_the_guard(
-    tmp_path: Path, bend: Callable[[LaunchPlan], LaunchPlan], missed: str
-) -> None:
+async def test_the_check_fails_without_the_guard(tmp_path: Path, bend: Bend, missed: str) -> None:
     from barry_adapter_demo import adapter
 
     proven = await prove(adapter, "barry_adapter_demo", "guest", bend=bend, keep_in=tmp_path)
+    assert not proven.shown
+    assert missed in proven.reason
+
+
+async def test_hosted_mode_is_shown(tmp_path: Path) -> None:
+    from barry_adapter_demo import adapter
+
+    proven = await prove(adapter, "barry_adapter_demo", "hosted", keep_in=tmp_path)
+    assert proven.reason == ""
+    assert proven.shown
+
+
+@pytest.mark.parametrize(
+    ("bend", "missed"),
+    [
+        (bent("no-ask"), "denied calls had their effect: ['made', 'written']"),
+        (bent("wrong-id"), "was to go on"),
+        (without("--fork"), "the copy does not know"),
+    ],
+    ids=["no-ask", "wrong-id", "no copy"],
+)
+async def test_the_hosted_check_fails_without_the_guard(
+    tmp_path: Path, bend: Bend, missed: str
+) -> None:
+    from barry_adapter_demo import adapter
+
+    proven = await prove(adapter, "barry_adapter_demo", "hosted", bend=bend, keep_in=tmp_path)
     assert not proven.shown
     assert missed in proven.reason

@@ -20,6 +20,7 @@ from barry_cli.contract.continuation import ContinuationDescriptor
 from barry_cli.contract.events import Text
 from barry_cli.contract.session import Allowed, PermissionRequest
 from barry_cli.contract.turns import ApprovalDecision, TurnFinish
+from barry_cli.turns.store import retention
 from barry_cli.turns.store.retention import prune
 from barry_cli.turns.store.sessions import SessionRow, Sessions
 from barry_cli.turns.store.turns import SqliteTurnStore
@@ -150,6 +151,54 @@ def test_a_big_file_becomes_small() -> None:
     assert pruned() == {old}
     assert folders().database.stat().st_size < 1_000_000
     assert left() == {kept}
+
+
+def test_no_file_is_made_small_under_who_writes_to_it() -> None:
+    old, driven = ended(31), ended(1, mode="hosted")
+    work(old)
+    with SqliteTurnStore(folders()) as store:
+        turn, _ = begin(store, driven)
+        store.append_many(driven, turn, [Text(text="x" * 9_000_000)])
+        store._database._connection.execute("DELETE FROM event WHERE session_id = ?", (driven,))
+    assert pruned(lives=lambda row: row.id == driven) == {old}
+    assert folders().database.stat().st_size > 9_000_000
+    assert pruned() == set()  # once it has ended, though nothing is to be removed
+    assert folders().database.stat().st_size < 1_000_000
+
+
+def test_others_get_to_write_while_a_long_session_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    old, kept = ended(31), ended(1)
+    work(old)
+    with SqliteTurnStore(folders()) as store:
+        turn, _ = begin(store, kept)
+        store._database._connection.execute(
+            "INSERT INTO event SELECT session_id, sequence + 10 * n.value, turn_id, passing, "
+            "recorded_at, body FROM event, json_each('[1, 2, 3, 4, 5]') AS n WHERE session_id = ?",
+            (old,),
+        )
+        monkeypatch.setattr(retention, "_AT_ONCE", 3)
+        monkeypatch.setattr(
+            retention.time, "sleep", lambda _: store.append(kept, turn, Text(text="b"))
+        )
+        (found,) = prune(folders(), before=BEFORE, keep=0, lives=never)
+        assert found.events == 12
+        assert store.last_sequence(kept) == 5
+
+
+def test_what_a_crash_left_of_a_session_goes_with_the_next() -> None:
+    old, kept = ended(31), ended(1)
+    work(old)
+    work(kept)
+    once = rows()
+    with SqliteTurnStore(folders()) as store:
+        connection = store._database._connection
+        for table in ("receipt", "turn"):
+            connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (old,))
+        connection.execute("DELETE FROM session WHERE id = ?", (old,))
+    assert prune(folders(), before=BEFORE, keep=0, lives=never, dry_run=True) == []
+    assert rows()["event"] == once["event"]
+    assert pruned() == set()
+    assert rows()["event"] == once["event"] // 2
 
 
 def test_spans_of_time() -> None:

@@ -369,6 +369,32 @@ async def test_a_result_that_cannot_be_kept_has_run_all_the_same() -> None:
             assert "$.result.x[0] is nan" in result.result
 
 
+@pytest.mark.parametrize("given", [None, "done", {"result": "done"}])
+async def test_an_effect_without_a_result_has_run_all_the_same(given: Any) -> None:
+    session = new_session()
+    with SqliteTurnStore(folders()) as store:
+        turn, owner = begin(store, session)
+        call = PermissionRequest(id="c", tool="shell", input=None)
+
+        async def effect() -> RecordedCallResult:
+            result: RecordedCallResult = given
+            return result
+
+        result = await store.execute(session, turn, owner, call, effect)
+        assert result.error
+        assert result.result.startswith("it ran, but its result can't be recorded")
+        assert store.recorded(session, turn, call) == result
+
+
+def test_any_number_may_be_asked_for() -> None:
+    session = new_session()
+    with SqliteTurnStore(folders()) as store:
+        turn, _ = begin(store, session)
+        store.append(session, turn, Text(text="a"))
+        assert store.events(session, after=2**70) == []
+        assert len(store.events(session, limit=2**70)) == 1
+
+
 async def test_no_effect_begins_while_a_turn_waits_or_is_over() -> None:
     session = new_session()
     with SqliteTurnStore(folders()) as store:
