@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
-from pydantic import AwareDatetime, BeforeValidator, Field, TypeAdapter
+from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from barry_cli.contract.data import Data
 from barry_cli.contract.session import PermissionDecision, PermissionRequest
@@ -38,7 +39,8 @@ by itself."""
 
 def _written(value: object) -> object:
     """A number would be taken for seconds, and has no offset either."""
-    if isinstance(value, int | float) or (isinstance(value, str) and "T" not in value.upper()):
+    written = isinstance(value, str) and "T" in value.upper()
+    if not written and not isinstance(value, datetime):
         raise ValueError("a time is written as in ISO 8601, with its offset")
     return value
 
@@ -62,7 +64,9 @@ class RequiredReview(Data):
 
 ReviewPolicy = Annotated[AutomaticReview | RequiredReview, Field(discriminator="mode")]
 
-ReviewPolicySchema: TypeAdapter[AutomaticReview | RequiredReview] = TypeAdapter(ReviewPolicy)
+ReviewPolicySchema: TypeAdapter[AutomaticReview | RequiredReview] = TypeAdapter(
+    ReviewPolicy, config=ConfigDict(defer_build=True)
+)
 """Strict: an unknown key, or a time without an offset, is refused."""
 
 

@@ -15,7 +15,7 @@ from barry_cli.base.paths import SOCKET_PATH_LIMIT, Folders
 from barry_cli.base.problems import StoreProblem
 from barry_cli.registry.findings import Finding, Group
 from barry_cli.registry.store import read_rows
-from barry_cli.turns.store.database import VERSION
+from barry_cli.turns.store.database import VERSION, aside
 
 MACHINE = Group("machine")
 OLDEST_PYTHON = (3, 11)
@@ -117,7 +117,9 @@ def _disk(folders: Folders) -> Finding:
 def _database(path: Path) -> Finding:
     if not os.path.lexists(path):
         return MACHINE.ok("database", "none yet: the first session makes it")
-    fix = f"move it aside (`mv {path} {path}.aside`): the next session starts a new one"
+    fix = f"move it aside ({aside(path)}): the next session starts a new one"
+    if path.exists() and not path.is_file():
+        return MACHINE.broken("database", f"{path} is no file", fix)
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as opened:
             version = int(opened.execute("PRAGMA user_version").fetchone()[0])

@@ -82,7 +82,7 @@ class EventQueue(AsyncIterable[T], Generic[T]):
             self._buffer.append(item)
         elif self._loop is not None and get_ident() != self._thread:
             self._pass_to_loop(self.push, item)
-        elif self._overflowed and isinstance(item, Done):
+        elif self._overflowed and _ends_turn(item):
             self._overflowed = False
             self._measure_room()
         elif not (self._ended or self._overflowed):
@@ -154,7 +154,7 @@ class EventQueue(AsyncIterable[T], Generic[T]):
 
     def _add(self, item: T) -> None:
         size = max(_LEAST, weight(item))
-        fits = self._held() + size <= self._limit or isinstance(item, Done)
+        fits = self._held() + size <= self._limit or _ends_turn(item)
         if not fits and not _droppable(item):
             self._drop()
             fits = self._held() + size <= self._limit
@@ -224,6 +224,10 @@ def weight(item: object) -> int:
             total += getsizeof(value)
             rest.extend(value)
     return total
+
+
+def _ends_turn(item: object) -> bool:
+    return isinstance(item, Done) and item.parent_tool_use_id is None  # a subagent's end is not
 
 
 def _droppable(item: object) -> bool:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_SELDOM = 30.0  # seconds between two tries to record what could not be recorded
+
 __all__ = ["Limits", "Slot", "TurnExecution", "TurnExecutionDependencies"]
 
 
@@ -149,13 +151,13 @@ class TurnExecution:
         """Go on with a recorded turn: run it where it can run, watch it where it waits.
 
         A turn that is held, by whomever, is left alone. One with a checkpoint is restored; one
-        without begins with ``input``, and is refused where that isn't given: ``restoring`` says
+        without begins with ``input``, which may be None only where ``restoring`` is False: it says
         what the caller takes it for, and the record decides.
         """
         if self._closing is not None:
             return
         turn = self._store.snapshot(turn.session_id, turn.id)
-        if turn.state == "running" and input is None and not turn.interrupts:
+        if turn.state == "running" and input is None and restoring and not turn.interrupts:
             raise Refused(
                 f"turn {turn.id} was never begun, and what it was asked for was not given",
                 hint="a turn without a checkpoint is recovered with its input",
@@ -233,35 +235,65 @@ class TurnExecution:
         finally:
             del self._runs[run.turn_id]
             try:
-                if self._closing is None and run.released:
-                    self._go_on(run)
+                if self._closing is None and (
+                    run.troubled or (run.released and not self._go_on(run))
+                ):
+                    self._beside(self._settle(run))
             finally:  # whoever waits for it is told in any case
                 run.ended.set()
                 run.quiet.set()
 
-    def _go_on(self, run: TurnRun) -> None:
-        """What comes after a lease is given back: the same turn again, or the next one."""
+    async def _settle(self, run: TurnRun) -> None:
+        """Try again, ever more rarely, what the record did not take: its disk was full, perhaps.
+
+        Else the turn would be held, and its session busy, for as long as this process lives.
+        """
+        seconds = self._around.limits.watch_seconds
+        while True:
+            await asyncio.sleep(seconds)
+            seconds = min(2 * seconds, _SELDOM)
+            if run.turn_id in self._runs:  # it was taken up again
+                return
+            try:
+                if run.troubled:
+                    run.settle()
+            except Refused:  # it is not ours any more
+                return
+            except Exception as error:
+                log.debug("turn %s is not settled: %s", run.turn_id, told(error))
+            else:
+                if self._go_on(run):
+                    return
+
+    def _go_on(self, run: TurnRun) -> bool:
+        """What comes after a lease is given back: the same turn again, or the next one.
+
+        False where the record can't be used.
+        """
         try:
             turn = self._store.snapshot(run.session_id, run.turn_id)
         except BarryError as problem:
             log.warning("turn %s can't be looked up: %s", run.turn_id, told(problem))
-            return
+            return False
         if turn.state in OVER:
-            self._promote(run.session_id)
-        elif run.signals.stopping is None:
-            self._dispatch(turn)
+            return self._promote(run.session_id)
+        if run.signals.stopping is None:
+            self._dispatch(turn, run.content)
+        return True
 
-    def _promote(self, session_id: str) -> None:
+    def _promote(self, session_id: str) -> bool:
+        """Let the next of the queue run; False where the record can't be used."""
         if self._closing is not None:
-            return
+            return True
         try:
             promoted = self._store.promote_queued(session_id)
         except BarryError as problem:
             log.warning("the queue of session %s stands still: %s", session_id, told(problem))
-            return
+            return False
         if promoted is not None:
             content, turn = promoted
             self._dispatch(turn, content)
+        return True
 
     # --- what waits ---
 

@@ -34,7 +34,7 @@ def extract_fence(text: str, label: str) -> str | None:
     """
     if not label:
         return None
-    best: dict[bool, str] = {}
+    best: dict[bool, tuple[int, int, str]] = {}  # where it stands: of nested ones one is copied
     last = {len(bare[1]): bare.start() for bare in _BARE.finditer(text)}
     opened: list[_Open] = []
     tries = 0
@@ -51,7 +51,7 @@ def extract_fence(text: str, label: str) -> str | None:
         if top is not None and not info and ticks >= top.ticks:
             opened.pop()
             if top.label == label:
-                best[top.ticks > 3] = _text(text[top.start : line], top.indent)
+                best[top.ticks > 3] = (top.start, line, top.indent)
         elif (top is None or top.ticks == 3) and (info or top is None):
             if ticks > 3 and not any(n >= ticks and where >= at for n, where in last.items()):
                 continue  # it is never closed, and would hide what follows
@@ -62,9 +62,10 @@ def extract_fence(text: str, label: str) -> str | None:
                 opened.append(block)
                 tries += wanted
             else:
-                best[False] = _text(text[block.start : end[0]], block.indent)
+                best[False] = (block.start, end[0], block.indent)
                 at = end[1]
-    return best.get(True, best.get(False))
+    found = best.get(True, best.get(False))
+    return None if found is None else _text(text[found[0] : found[1]], found[2])
 
 
 def _json_end(text: str, block: _Open) -> tuple[int, int] | None:

@@ -33,6 +33,7 @@ INTERRUPTED = "interrupted"
 """What an ``error`` says when a turn was stopped from outside."""
 
 _AHEAD = 64  # events that are read before their reader asks
+_IN_A_ROW = 64  # events that are read before others get their turn of the loop
 
 log = logging.getLogger(__name__)
 
@@ -212,9 +213,13 @@ class _Turn:
         stream: AsyncIterator[SessionEvent] | None = None
         try:
             stream = aiter(start())
+            read = 0
             async for event in stream:
                 if self._over or not await self._take(event):
                     break
+                read += 1
+                if read % _IN_A_ROW == 0:  # a stream that never waits would keep the loop
+                    await asyncio.sleep(0)
         except (Exception, SystemExit, GeneratorExit, asyncio.CancelledError) as error:
             self._error = self._sentence(error)
         finally:

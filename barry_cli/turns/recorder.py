@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from barry_cli.base.canonical import NotCanonical
 from barry_cli.base.problems import Refused
+from barry_cli.contract.data import Data
+from barry_cli.turns.store.documents import document_of
 from barry_cli.turns.told import told
+from barry_cli.turns.writable import writable
 
 if TYPE_CHECKING:
     from barry_cli.contract.events import Done, Failed, SessionEvent
@@ -21,6 +25,7 @@ PASSING = frozenset({"partial", "tool_progress"})
 
 _TOGETHER = 64  # passing events that are recorded in one commit,
 _SOON = 0.05  # and the seconds that the first of them waits for others
+_IN_A_ROW = 64  # events that are taken before others get their turn of the loop
 
 Committed = Callable[[str, int], None]
 """(session, number of its last event): something was recorded."""
@@ -70,6 +75,7 @@ class Recorder:
         self._turn_id = turn_id
         self._private = private
         self._open = True
+        self._taken = 0
         self._passing: list[SessionEvent] = []
         self._soon: asyncio.TimerHandle | None = None
         self._done: Done | None = None
@@ -79,6 +85,9 @@ class Recorder:
 
     async def emit(self, event: SessionEvent) -> None:
         """Record an event. Raises what the store raises."""
+        given: object = event  # somebody else's code
+        if not isinstance(given, Data) or not hasattr(given, "parent_tool_use_id"):
+            raise Refused(f"the harness gave a {type(given).__name__} where an event belongs")
         if not self._open:
             raise Refused("an event came after its turn's segment was over, and is not recorded")
         if event.type == "done":
@@ -88,6 +97,9 @@ class Recorder:
             self._pass(event)
         elif event.type != "permission_request":
             self._append(event)
+        self._taken += 1
+        if self._taken % _IN_A_ROW == 0:  # a harness that never waits would keep the loop
+            await asyncio.sleep(0)
 
     def _pass(self, event: SessionEvent) -> None:
         self._passing.append(event)
@@ -103,7 +115,7 @@ class Recorder:
             self._soon = None
         passing, self._passing = self._passing, []
         if passing:
-            self._record(lambda: self._store.append_many(self._session_id, self._turn_id, passing))
+            self._record(passing, together=True)
 
     def _flush_quietly(self) -> None:
         try:
@@ -118,15 +130,23 @@ class Recorder:
         if event.type == "error":
             event = event.model_copy(update={"error": told(event.error, self._private)})
             self._last_failure = event.error
-        self._record(lambda: self._store.append(self._session_id, self._turn_id, event))
+        self._record([event])
 
-    def _record(self, record: Callable[[], int]) -> None:
+    def _record(self, events: Sequence[SessionEvent], *, together: bool = False) -> None:
         try:
-            sequence = record()
+            try:
+                sequence = self._put(events, together)
+            except NotCanonical:  # nothing is written then
+                sequence = self._put([_in_words(event) for event in events], together)
         except Exception as error:
             self.failure = self.failure or error
             raise
         self._wake_up(self._session_id, sequence)
+
+    def _put(self, events: Sequence[object], together: bool) -> int:
+        if together:
+            return self._store.append_many(self._session_id, self._turn_id, events)
+        return self._store.append(self._session_id, self._turn_id, events[0])
 
     def close(self) -> None:
         """The segment is over. What its harness says from now on is refused.
@@ -154,3 +174,8 @@ class Recorder:
         if error is None or error == self._last_failure:
             return (done,)
         return (Failed(error=error), done)
+
+
+def _in_words(event: SessionEvent) -> object:
+    """An event that the record can keep; of numbers that count something, none is made a text."""
+    return event if event.type == "usage" else writable(document_of(event))

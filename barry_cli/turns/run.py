@@ -16,7 +16,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from barry_cli.base.problems import BarryError
+from barry_cli.base.problems import BarryError, StoreProblem
 from barry_cli.contract.continuation import SegmentCompleted, SegmentFailed, SegmentInterrupted
 from barry_cli.contract.turns import TurnFinish
 from barry_cli.turns.around import OVER, Signals, Surroundings
@@ -25,6 +25,7 @@ from barry_cli.turns.recorder import Recorder
 from barry_cli.turns.review import review_automatically
 from barry_cli.turns.segment import Outcome, Segments
 from barry_cli.turns.told import told
+from barry_cli.turns.writable import writable
 
 if TYPE_CHECKING:
     from barry_cli.contract.turns import TurnSnapshot
@@ -36,6 +37,7 @@ _WAITED = (
     "Barry was closed while this turn waited for a decision, and its harness can't go on in "
     "another process"
 )
+_UNKNOWN = "how this turn ended could not be recorded"
 
 
 class TurnRun:
@@ -49,8 +51,13 @@ class TurnRun:
         """Set while nothing is at work: at the end, and while a live handle waits for a person."""
         self.ended = asyncio.Event()
         """Set once it is over here and what comes after it is under way."""
+        self.content = content
         self.released = False
         """It was claimed here, and the lease was given back."""
+        self.troubled = False
+        """The record did not take all that it has to: ``settle`` tries again."""
+        self._claimed = self._on_record = False
+        self._end: TurnFinish | None = None  # what the record did not take
         self._around = around
         self._store = around.store
         self._turn = (turn.session_id, turn.id)
@@ -68,16 +75,31 @@ class TurnRun:
         try:
             if not self._store.claim(*self._turn, self._around.owner, at_rest=True):
                 return
-            on_record = False
+            self._claimed = True
             try:
-                on_record = await self._work()
+                self._on_record = await self._work()
             finally:
                 await self._segments.close()
-            if on_record:
+            if self._on_record:
                 self._store.released(*self._turn, self._around.owner)
                 self.released = True
+            else:
+                self.troubled = True
         except Exception as error:
             self._log(error)
+            self.troubled = True
+
+    def settle(self) -> None:
+        """Record what could not be recorded when it was over here, and give the lease back.
+
+        Raises what the store raises.
+        """
+        if self._claimed:
+            if not self._on_record and self._store.snapshot(*self._turn).state not in OVER:
+                self._finish(self._end or _last_words(_UNKNOWN))
+            self._store.released(*self._turn, self._around.owner)
+            self.released = True
+        self.troubled = False
 
     def _log(self, error: BaseException) -> None:
         # Without its trace, which may hold what is private.
@@ -131,14 +153,17 @@ class TurnRun:
             return await self._record(outcome, recorder)
         except Exception as error:
             problem = told(error, self._segments.private)
+            later = self._end if isinstance(error, StoreProblem) else None
         log.warning("turn %s could not be recorded as it ended: %s", self.turn_id, problem)
+        failed = _last_words(problem)  # not the harness's own: they may be what can't be recorded
         try:
             turn = self._store.snapshot(*self._turn)
             if turn.state in OVER:  # another process was quicker
                 return turn
-            return self._finish(TurnFinish(state="failed", error=problem), recorder)
+            return self._finish(failed)
         except Exception as error:
             self._log(error)
+            self._end = later or failed
             return None
 
     async def _record(self, outcome: Outcome, recorder: Recorder) -> TurnSnapshot:
@@ -152,7 +177,9 @@ class TurnRun:
             return await self._pause(outcome)
         if isinstance(outcome, SegmentCompleted):
             end = TurnFinish(
-                state="completed", conversation=outcome.conversation, result=outcome.result
+                state="completed",
+                conversation=outcome.conversation,
+                result=writable(outcome.result),
             )
         elif not isinstance(outcome, SegmentFailed):
             end = outcome
@@ -172,8 +199,10 @@ class TurnRun:
             turn = await review_automatically(self._store, authority, turn)
         return turn
 
-    def _finish(self, end: TurnFinish, recorder: Recorder) -> TurnSnapshot:
-        end = replace(end, events=recorder.last_events(end.error))
+    def _finish(self, end: TurnFinish, recorder: Recorder | None = None) -> TurnSnapshot:
+        if recorder is not None:
+            end = replace(end, events=recorder.last_events(end.error))
+        self._end = end
         turn = self._store.finish(*self._turn, self._around.owner, end)
         self._around.wake_up(self.session_id)
         return turn
@@ -186,3 +215,10 @@ class TurnRun:
             end = TurnFinish(state="completed", conversation=outcome.conversation)
             return self._finish(end, recorder)
         return turn
+
+
+def _last_words(error: str) -> TurnFinish:
+    """The end of a turn of which nothing else can be recorded."""
+    from barry_cli.contract.events import Done, Failed
+
+    return TurnFinish(state="failed", error=error, events=(Failed(error=error), Done()))

@@ -77,7 +77,10 @@ class Segments:
             if not work.done():  # we are stopped ourselves, or it can't be
                 work.cancel()
             recorder.close()
-        return self._outcome(work, recorder.failure or authority.failure)
+        try:
+            return self._outcome(work, recorder.failure or authority.failure)
+        except Exception as error:  # an outcome that is none, whatever it is made of
+            return SegmentFailed(error=told(error, self.private))
 
     async def close(self) -> None:
         """Close the handle, or give it up after a while; then let go of its slot."""
@@ -214,7 +217,7 @@ class Segments:
     def _fault(self, outcome: Outcome) -> str | None:
         """What is wrong with an outcome, or the error that it is."""
         if isinstance(outcome, SegmentFailed):
-            return outcome.error
+            return outcome.error or "the harness failed, and did not say why"
         if isinstance(outcome, SegmentCompleted):
             if outcome.conversation is not None:
                 self.private.append(outcome.conversation.payload)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from barry_cli.base.problems import BarryError
 from barry_cli.base.secrets import looks_secret, redact
+from barry_cli.turns.writable import whole
 
 LONGEST = 2000
 """Characters of an error's text that are kept."""
@@ -28,7 +29,7 @@ def told(error: BaseException | str, private: object = None) -> str:
     else:
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     text = redact(text, [*_forms(_texts(private)), *_forms(_own_secrets())])
-    line = " ".join(text.split())
+    line = whole(" ".join(text.split()))
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -50,6 +51,8 @@ def test_what_a_policy_is(given: Any, policy: Any) -> None:
         {"mode": "review_required", "expiresAt": 1700000000.5},
         {"mode": "review_required", "expiresAt": "1700000000"},
         {"mode": "review_required", "expiresAt": True},
+        {"mode": "review_required", "expiresAt": b"1700000000"},
+        {"mode": "review_required", "expiresAt": Decimal(1700000000)},
         {"mode": "review_required", "expiresAt": datetime(2026, 1, 31)},  # noqa: DTZ001 - no offset
         "automatic",
         None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,34 @@ async def test_a_copy_that_must_be_prepared(tmp_path: Path) -> None:
     adapter = agent(tmp_path, GOES_ON, resumable=True, forkable=True, fork=same)
     _, found = await turn(adapter, resume_session_id="c1", fork=True)
     assert "the conversation itself" in error(found)
+
+
+async def test_what_is_cut_before_it_began_never_runs(tmp_path: Path) -> None:
+    began, cut = asyncio.Event(), asyncio.Event()
+
+    async def fork(name: str, invoke: Any) -> str:
+        began.set()
+        await cut.wait()
+        return "child"
+
+    adapter = agent(
+        tmp_path, "open('ran', 'w')", resumable=True, forkable=True, fork=fork, usage="events"
+    )
+    harness = CliHarness(adapter)
+    await harness.start_session(session(resume_session_id="c1", fork=True, cwd=str(tmp_path)))
+    reading = asyncio.ensure_future(read(harness.run_turn("x")))
+    await began.wait()
+    stopping = asyncio.ensure_future(harness.interrupt())
+    await asyncio.sleep(0)
+    cut.set()
+    await stopping
+    found = await reading
+    assert kinds(found) == ["error", "done"]
+    assert error(found) == "interrupted"
+    assert harness.last_turn is not None
+    assert (harness.last_turn.stopped, harness.last_turn.usage) == ("aborted", None)
+    assert not (tmp_path / "ran").exists()
+    await harness.close()
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,9 @@ async def test_closing_in_the_midst_of_a_turn(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["method", "signal"])
 @pytest.mark.parametrize("stubborn", [False, True])
-async def test_an_interrupt_is_no_failure(tmp_path: Path, way: str, stubborn: bool) -> None:
+async def test_an_interrupt_is_said_and_is_no_fault(
+    tmp_path: Path, way: str, stubborn: bool
+) -> None:
     script = CHILD + "say(text='half')\n"
     script += "signal.signal(2, signal.SIG_IGN)\n" if stubborn else ""
     harness = CliHarness(agent(tmp_path, script + "time.sleep(60)"))
@@ -241,7 +243,8 @@ async def test_an_interrupt_is_no_failure(tmp_path: Path, way: str, stubborn: bo
     else:
         await harness.interrupt()
     await task
-    assert kinds(found) == ["init", "text", "done"]
+    assert kinds(found) == ["init", "text", "error", "done"]
+    assert error(found) == "interrupted"
     assert harness.last_turn is not None
     assert (harness.last_turn.stopped, harness.last_turn.text) == ("aborted", "half")
     assert harness.last_turn.fault is None
@@ -338,6 +341,31 @@ async def test_an_adapter_that_breaks(tmp_path: Path, caplog: Any) -> None:
         await turn(adapter)
     assert "secret thing" not in str(caught.value) + caplog.text
     assert caught.value.__cause__ is None
+
+
+async def test_new_tries_without_end(tmp_path: Path) -> None:
+    script = "while True: say(again='no route', cause='unavailable'); print('.'); time.sleep(0.05)"
+    fault = await failed(agent(tmp_path, script), retry_seconds=0.5, idle_seconds=5)
+    assert fault.details["stopped"] == "stuck"
+    assert (unavailable_fault(fault), fault.exit_code) == ("no route", 75)
+    plain = script.replace(", cause='unavailable'", "")
+    fault = await failed(agent(tmp_path, plain), retry_seconds=0.3)
+    assert fault.exit_code == 124
+
+
+async def test_a_trouble_that_passed_is_not_the_cause(tmp_path: Path) -> None:
+    script = "say(again='no route', cause='unavailable'); say(text='there'); time.sleep(60)"
+    fault = await failed(agent(tmp_path, script), deadline_seconds=0.5)
+    assert (fault.details["stopped"], unavailable_fault(fault)) == ("deadline", None)
+
+
+async def test_new_tries_that_come_to_something(tmp_path: Path) -> None:
+    script = """
+for n in range(8): say(again='no route'); time.sleep(0.05); say(partial='x'); time.sleep(0.05)
+say(text='there'); say(done={})
+"""
+    _, found = await turn(agent(tmp_path, script), retry_seconds=0.4)
+    assert kinds(found)[-3:] == ["text", "result", "done"]
 
 
 async def test_a_matcher_that_breaks_matches_nothing(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from barry_cli.base.processes import descendants
 from barry_cli.contract.session import Allowed, Denied, PermissionRequest
 from barry_cli.headless.harness import CliHarness
-from barry_cli.headless.segment import DENIED, NOBODY, UNRULED
+from barry_cli.headless.rulings import DENIED, NOBODY, OVER, UNRULED
 from tests.unit.headless.toy_agent import LIVE, agent, error, kinds, read, session, turn
 
 ASKS = """
@@ -149,10 +149,31 @@ said = hear(); say(text=json.dumps(said)); say(stopped="aborted"); hear()
         found.append(event)
         if event.type == "permission_request":
             asyncio.ensure_future(harness.interrupt())  # noqa: RUF006 - it waits for this turn
-    assert kinds(found) == ["init", "permission_request", "text", "done"]
+    assert kinds(found) == ["init", "permission_request", "text", "error", "done"]
     assert told(harness) == {"stop": True}
     assert harness.last_turn is not None
     assert harness.last_turn.stopped == "aborted"
+    await harness.close()
+
+
+async def test_an_interrupt_after_an_end_that_was_another_turns(tmp_path: Path) -> None:
+    script = """
+hear(); say(init="c1"); say(took=1); say(text="up"); hear()
+say(ask="p1", input={}); say(stopped="stuck"); say(took=1); time.sleep(0.2); say(text="on")
+time.sleep(60)
+"""
+    harness = CliHarness(agent(tmp_path, script, live=LIVE))
+    await harness.start_session(session(review=True, grace_seconds=0.1))
+    found: list[Any] = []
+    async with asyncio.timeout(20):
+        async for event in harness.run_turn("x"):
+            found.append(event)
+            if getattr(event, "text", "") == "up":
+                assert await harness.steer("two")
+            if getattr(event, "text", "") == "on":
+                asyncio.ensure_future(harness.interrupt())  # noqa: RUF006 - as above
+    assert "permission_request" in kinds(found)
+    assert error(found) == "interrupted"
     await harness.close()
 
 
@@ -293,6 +314,25 @@ hear()
     await harness.close()
 
 
+async def test_a_call_that_outlasts_its_turn_is_denied(tmp_path: Path) -> None:
+    script = """
+hear(); say(init="c1"); say(took=1); say(ask="p1", input={}); say(done={})
+said = [hear(), hear()]; say(took=1); say(text=json.dumps(said)); say(done={})
+hear()
+"""
+
+    async def slow(request: PermissionRequest) -> Allowed | Denied:
+        await asyncio.sleep(60)
+        return Allowed()
+
+    harness = CliHarness(agent(tmp_path, script, live=LIVE))
+    await harness.start_session(session(keep_process=True, decide=slow))
+    await read(harness.run_turn("a"))
+    await read(harness.run_turn("b"))
+    assert told(harness) == [{"answer": "p1", "allow": False, "reason": OVER}, {"say": "b"}]
+    await harness.close()
+
+
 async def test_after_an_interrupt_the_kept_process_goes_on(tmp_path: Path) -> None:
     script = """
 while (said := hear()) is not None:
@@ -340,6 +380,23 @@ async def test_a_harness_without_memory_is_not_steered(tmp_path: Path) -> None:
     harness = CliHarness(
         agent(tmp_path, "say(text='x'); time.sleep(0.3); say(done={})", resumable=False)
     )
+    await harness.start_session(session())
+    async for event in harness.run_turn("one"):
+        if event.type == "text":
+            assert not await harness.steer("two")
+    await harness.close()
+
+
+async def test_a_message_that_cannot_be_put_is_not_taken(tmp_path: Path) -> None:
+    class Broken(LIVE.open):  # type: ignore[misc, name-defined] - a class all the same
+        def start(self) -> str:
+            return super().encode("x\ud800") + "\ud800\n"  # what can't be written is replaced
+
+        def encode(self, text: str) -> str:
+            raise KeyError("a secret thing")
+
+    script = "hear(); say(text='up'); time.sleep(0.3); say(done={}); hear()"
+    harness = CliHarness(agent(tmp_path, script, live=replace(LIVE, open=Broken)))
     await harness.start_session(session())
     async for event in harness.run_turn("one"):
         if event.type == "text":

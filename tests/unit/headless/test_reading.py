@@ -41,10 +41,14 @@ def test_lines_are_the_same_however_they_come(
 
 
 @given(
-    size=st.integers(1, 50), limit=st.integers(1, 50), ended=st.booleans(), step=st.integers(1, 9)
+    before=st.sampled_from([b"", b"\n"]),
+    size=st.integers(1, 50),
+    limit=st.integers(1, 50),
+    ended=st.booleans(),
+    step=st.integers(1, 60),
 )
 def test_a_line_is_as_long_as_the_limit_at_most(
-    size: int, limit: int, ended: bool, step: int
+    before: bytes, size: int, limit: int, ended: bool, step: int
 ) -> None:
     data = before + b"x" * size + (b"\n" if ended else b"")
     reader = Lines(limit)

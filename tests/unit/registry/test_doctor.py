@@ -6,7 +6,7 @@ import os
 import pty
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -386,9 +386,12 @@ def test_the_database(ward: Ward) -> None:
     assert f"mv {path}" in (found.fix or "")
 
 
-def test_a_database_that_is_a_folder(ward: Ward) -> None:
-    ward.folders.database.mkdir(parents=True)
-    assert of_machine(ward, "database").status == "broken"
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
+def test_a_database_that_is_no_file(ward: Ward, make: Callable[[Path], None]) -> None:
+    ward.folders.database.parent.mkdir(parents=True)
+    make(ward.folders.database)
+    found = of_machine(ward, "database")
+    assert (found.status, found.text) == ("broken", f"{ward.folders.database} is no file")
 
 
 def test_a_folder_that_is_a_file(ward: Ward) -> None:

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +15,15 @@ import pytest
 
 from barry_cli.base.problems import StoreProblem
 from barry_cli.turns.store import database
-from barry_cli.turns.store.database import VERSION, connect, transaction, unreadable
+from barry_cli.turns.store.connection import is_held
+from barry_cli.turns.store.database import (
+    VERSION,
+    aside,
+    connect,
+    connect_to_read,
+    transaction,
+    unreadable,
+)
 from tests.conftest import AsNobody
 from tests.toy import eventually
 
@@ -107,10 +116,34 @@ def test_what_is_no_database_is_left_alone(path: Path, content: bytes) -> None:
     assert files(path) == {"barry.db": content}
 
 
-def test_a_folder_in_its_place(path: Path) -> None:
-    path.mkdir(parents=True)
-    with pytest.raises(StoreProblem, match="can't be read"):
-        connect(path)
+@pytest.mark.parametrize(
+    "make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/dev/null")],
+    ids=["folder", "pipe", "device"],
+)  # fmt: skip
+def test_what_is_no_file_in_its_place(path: Path, make: Callable[[Path], None]) -> None:
+    path.parent.mkdir(parents=True)
+    make(path)
+    for open_it in (connect, connect_to_read):
+        with pytest.raises(StoreProblem, match="it is no file") as problem:
+            open_it(path)
+        assert f"mv {path}" in problem.value.hint
+
+
+def test_what_is_moved_aside_takes_its_log_along(tmp_path: Path) -> None:
+    """What was committed last stands in the log alone."""
+    path = tmp_path / "it's here" / "barry.db"
+    connect(path).close()
+    assert "-wal" not in aside(path)
+    code = (
+        "import os, sys; from pathlib import Path; from barry_cli.turns.store.database import *\n"
+        "held = connect(Path(sys.argv[1])); held.execute('CREATE TABLE last (word)')\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code, path], check=False, timeout=60)
+    subprocess.run(["/bin/sh", "-c", aside(path).strip("`")], check=True, timeout=60)
+    connect(path).close()
+    with closing(sqlite3.connect(f"{path}.aside")) as kept:
+        assert kept.execute("SELECT count(*) FROM last").fetchone() == (0,)
 
 
 def test_what_may_not_be_read(open_folder: Path, as_nobody: AsNobody) -> None:
@@ -213,3 +246,47 @@ def test_a_writer_that_was_killed_spoils_nothing(path: Path) -> None:
         assert "more" not in names
         with transaction(connection):
             connection.execute("CREATE TABLE more (word)")
+
+
+@pytest.mark.parametrize("guarded", [True, False], ids=["guarded", "unguarded"])
+def test_opening_it_again_takes_no_lock_away(
+    path: Path, guarded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside a connection that stays open, others come and go, here and in other processes."""
+    if not guarded:
+        monkeypatch.setattr(database, "is_held", lambda path: False)
+    code = (
+        "import sys; from pathlib import Path; from barry_cli.turns.store.database import connect;"
+        "c = connect(Path(sys.argv[1])); c.execute('INSERT INTO kept VALUES (1)'); c.close()"
+    )
+
+    def goes_well() -> bool:
+        with closing(connect(path)) as connection:
+            connection.execute("CREATE TABLE kept (word)")
+            for _ in range(4):
+                connect(path).close()
+                connection.execute("INSERT INTO kept VALUES (zeroblob(3000))")
+                done = subprocess.run([sys.executable, "-c", code, str(path)], check=False)
+                if done.returncode != 0:
+                    return False
+        with closing(connect(path)) as connection:
+            sound = connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+            (count,) = connection.execute("SELECT count(*) FROM kept").fetchone()
+            return sound and count == 8
+
+    try:
+        well = goes_well()
+    except (sqlite3.Error, StoreProblem):
+        well = False
+    assert well == guarded
+
+
+def test_a_connection_counts_until_it_is_closed(path: Path) -> None:
+    assert not is_held(path)
+    first, second = connect(path), connect(path)
+    first.close()
+    first.close()
+    assert is_held(path)
+    second.close()
+    assert not is_held(path)
+    assert not is_held(path.with_name("none"))

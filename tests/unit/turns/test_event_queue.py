@@ -242,6 +242,16 @@ async def test_a_done_always_fits() -> None:
     assert [event.type for event in await drained(queue)] == ["text", "done", "done"]
 
 
+async def test_a_subagents_done_ends_no_turn() -> None:
+    queue: EventQueue[Any] = EventQueue(5_500)
+    queue.push(Text(text=LONG * 5))
+    queue.push(Done(parent_tool_use_id="call"))
+    queue.push(Text(text="of the turn that was ended"))
+    queue.push(Done())
+    queue.push(Text(text="next"))
+    assert [event.type for event in await drained(queue)] == ["error", "done", "text"]
+
+
 async def test_an_overflow_wakes_who_waits() -> None:
     queue: EventQueue[SessionEvent] = EventQueue(100)
     waiting = asyncio.create_task(read(aiter(queue), 2))

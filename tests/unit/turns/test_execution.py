@@ -17,7 +17,15 @@ from barry_cli.contract.continuation import (
     SegmentFailed,
     SegmentInterrupted,
 )
-from barry_cli.contract.events import Done, Failed, PermissionRequested, Text, UsageReported
+from barry_cli.contract.events import (
+    Done,
+    Failed,
+    PermissionRequested,
+    Text,
+    ToolResult,
+    ToolUse,
+    UsageReported,
+)
 from barry_cli.contract.models import TokenUsage
 from barry_cli.contract.session import Allowed, Denied
 from barry_cli.contract.turns import ApprovalDecision, AutomaticReview
@@ -517,6 +525,114 @@ async def test_a_turn_whose_end_cannot_be_recorded_stays_held(world: World) -> N
     world.store.broken.clear()
     turn = await world.execution.cancel(SESSION, turn.id)
     assert turn.state == "cancelled"
+
+
+@pytest.mark.parametrize("what", ["claim", "finish", "released", "promote_queued"])
+async def test_what_the_record_did_not_take_is_settled_later(world: World, what: str) -> None:
+    """Else the session would be busy for as long as this process lives."""
+    world.scripts["go"] = [Say("one")]
+    world.scripts["next"] = [Say("two")]
+    world.store.broken[what] = lambda: StoreProblem("the disk is full")
+    turn = world.admit("go")
+    then = world.admit("next", if_active="queue")
+    await world.execution.settled(turn.id)
+    assert world.turn(then.id).state == "queued"
+    await asyncio.sleep(0.1)  # more than one try
+    world.store.broken.clear()
+    async with asyncio.timeout(5):
+        while world.turn(then.id).state != "completed":
+            await asyncio.sleep(0.01)
+    assert world.turn(turn.id).result == "go done"
+    assert world.kinds(turn.id) == ["text", "usage", "done"]
+    assert [each for each in world.trace if each.startswith("begin")] == [
+        "begin go after 0",
+        "begin next after 1",
+    ]
+
+
+async def test_an_end_that_was_not_recorded_is_not_forced_on_a_turn(world: World) -> None:
+    world.scripts["go"] = [Say("one")]
+    world.store.broken["finish"] = lambda: StoreProblem("the disk is full")
+    turn = await world.done("go")
+    assert world.plain.cancel(SESSION, turn.id).state == "cancelled"
+    world.store.broken.clear()
+    assert (await world.done("go", if_active="queue")).state == "queued"
+    async with asyncio.timeout(5):
+        while world.kinds().count("done") < 2:
+            await asyncio.sleep(0.01)
+    assert world.turn(turn.id).state == "cancelled"
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        SegmentInterrupted.model_construct(calls=(call("c1"),), continuation=None),
+        SegmentInterrupted.model_construct(calls=5, continuation=descriptor("x")),
+        SegmentInterrupted(calls=(call("c1"),), continuation=descriptor(object())),
+        SegmentCompleted.model_construct(conversation="x", result=None),
+        SegmentCompleted(result=object()),
+        SegmentFailed.model_construct(error=None),
+    ],
+    ids=["no checkpoint", "no calls", "payload", "conversation", "result", "no error"],
+)
+async def test_an_outcome_that_is_none_fails_its_turn(world: World, outcome: Any) -> None:
+    world.scripts["go"] = [gives(outcome)]
+    turn = await world.done("go")
+    assert turn.state == "failed"
+    assert world.kinds(turn.id) == ["error", "done"]
+    assert world.plain.runnable() == []
+
+
+@pytest.mark.parametrize(
+    "last", [Done(duration_ms=2**60), Done(turns=2**60), Done.model_construct(usage="much")]
+)
+async def test_last_words_that_cannot_be_recorded(world: World, last: Done) -> None:
+    world.scripts["go"] = [emits(last)]
+    turn = await world.done("go")
+    assert turn.state in ("failed", "completed")
+    assert world.kinds(turn.id)[-1] == "done"
+
+
+@pytest.mark.parametrize("what", [None, {"type": "text", "text": "one"}, object()])
+async def test_what_is_no_event_fails_its_turn(world: World, what: Any) -> None:
+    world.scripts["go"] = [emits(what)]
+    turn = await world.done("go")
+    assert turn.state == "failed"
+    assert "where an event belongs" in str(turn.error)
+
+
+async def test_what_json_cannot_carry_is_told_in_words(world: World) -> None:
+    world.scripts["go"] = [
+        Say("half \ud83d"),
+        emits(
+            ToolUse(id="c", tool="t", input={"id": 2**63, "x": float("inf")}),
+            ToolResult(id="c", result=["cut \ud83d", "whole \ud83d\ude00"]),
+            Failed(error="half \ud83d"),
+        ),
+        gives(SegmentCompleted(result="half \ud83d")),
+    ]
+    turn = await world.done("go")
+    assert (turn.state, turn.result) == ("completed", "half \ufffd")
+    said = world.events(turn.id)
+    assert said[0]["text"] == "half \ufffd"
+    assert said[1]["input"] == {"id": str(2**63), "x": "inf"}
+    assert said[2]["result"] == ["cut \ufffd", "whole \U0001f600"]
+    assert said[3]["error"] == "half \ufffd"
+
+
+async def test_a_harness_that_never_waits_is_cancelled(world: World) -> None:
+    stop: list[str] = []
+
+    async def flood(emit: Any) -> None:
+        while not stop:
+            await emit(Text(text="x"))
+
+    world.scripts["go"] = [Do(flood)]
+    turn = world.admit("go")
+    asyncio.get_running_loop().call_later(20, stop.append, "for want of an answer")
+    await asyncio.sleep(0.05)
+    assert (await world.execution.cancel(SESSION, turn.id)).state == "cancelled"
+    assert not stop
 
 
 async def test_what_comes_too_late_is_refused(world: World) -> None:

@@ -144,3 +144,16 @@ def test_long_texts_take_time_in_proportion(piece: str) -> None:
     took(100)
     short = min(took(2_000) for _ in range(5))
     assert took(16_000) < 8 * 3 * max(short, 1e-4)
+
+
+def test_blocks_within_blocks_take_time_in_proportion() -> None:
+    def took(depth: int) -> float:
+        text = "```json\n" * depth + "```\n" * depth
+        began = time.process_time()
+        found = extract_fence(text, "json")
+        assert found == text[8:-5]
+        return time.process_time() - began
+
+    took(200)
+    short = min(took(1_500) for _ in range(5))
+    assert min(took(24_000) for _ in range(2)) < 16 * 4 * max(short, 1e-4)

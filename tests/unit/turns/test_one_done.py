@@ -204,6 +204,25 @@ async def test_a_signal_stops_a_turn_that_hangs() -> None:
     assert ended == ["ended"]
 
 
+async def test_a_signal_stops_a_turn_that_never_waits() -> None:
+    signal = Abort()
+    ended: list[str] = []
+
+    async def turn() -> AsyncIterator[SessionEvent]:
+        try:
+            while len(ended) < 2:
+                yield Partial(text="x")
+        finally:
+            ended.append("ended")
+
+    events: list[SessionEvent] = []
+    asyncio.get_running_loop().call_soon(signal.set)
+    await run_to_done(turn, collect(events), signal=signal, **SOON)
+    assert [event.type for event in events[-2:]] == ["error", "done"]
+    assert error_of(events) == INTERRUPTED
+    assert ended == ["ended"]
+
+
 async def test_a_turn_may_end_itself_when_it_is_asked_to() -> None:
     signal = Abort()
 

@@ -205,6 +205,16 @@ async def test_the_record_says_whether_a_turn_is_begun_or_restored(world: World)
     assert world.trace.count("open") == 2
 
 
+async def test_a_turn_without_content_is_recovered(world: World) -> None:
+    world.scripts["null"] = [Say("one")]
+    turn = world.plain.admit(
+        session_id=SESSION, request_id="q", run_id="r", actor="ada", content=None, policy=REVIEW
+    )
+    recover_turns(world.execution, world.plain, SESSION)
+    await world.execution.settled(turn.id)
+    assert world.turn(turn.id).state == "completed"
+
+
 # --- time ---
 
 

@@ -191,7 +191,7 @@ def test_users_servers_stay_where_that_was_asked(make: Plan, root: Any) -> None:
     relaxed = make(mcp_servers=SERVERS, strict_mcp_config=False)
     assert values(relaxed, "--allowed-mcp-server-names") == []
     assert values(make(), "--allowed-mcp-server-names") == []
-    assert values(make(strict_mcp_config=True), "--allowed-mcp-server-names") == [""]
+    assert values(make(strict_mcp_config=True), "--allowed-mcp-server-names") == ["barry:none"]
 
 
 def test_servers_are_left_out_where_system_settings_are_not_taken(make: Plan) -> None:

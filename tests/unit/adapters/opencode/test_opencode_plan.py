@@ -352,13 +352,28 @@ def test_settings_that_can_not_be_read_lower_the_promise(make: Make, home: Path)
     assert make().guarantees.gating == "static"
 
 
-def test_project_settings_that_can_not_be_read_are_no_matter_under_a_denial(
-    make: Make, cwd: Path
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (".opencode/plugin/trap.js", "x"),
+        (".opencode/plugins/trap.ts", "x"),
+        ("opencode.json", '{"plugin": ["a-package"]}'),
+        ("opencode.jsonc", '{"plugins": ["./trap.js"], /* here */ }'),
+        (".opencode/opencode.json", '{"references": {"x": "https://example.org/x.git"}}'),
+        ("opencode.json", '{"skills": ["https://example.org/skills"]}'),
+        ("opencode.json", "{ what is this"),
+    ],
+)
+def test_code_of_the_project_that_runs_all_the_same_lowers_the_promise(
+    make: Make, cwd: Path, file: str, text: str
 ) -> None:
-    (cwd / "opencode.json").write_text("{ agent: }")
+    assert make(denied_tools=("bash",)).guarantees.gating == "static"
+    (cwd / file).parent.mkdir(parents=True, exist_ok=True)
+    (cwd / file).write_text(text)
     made = make(denied_tools=("bash",))
-    assert made.guarantees.gating == "static"
-    assert made.env["OPENCODE_DISABLE_PROJECT_CONFIG"] == "1"
+    assert made.guarantees.gating == "none"
+    assert file in made.lowered["gating"]
+    assert make().guarantees.gating == "static"  # nothing was promised to be denied
 
 
 def test_attaching_elsewhere_lowers_the_promise(make: Make) -> None:

@@ -190,6 +190,8 @@ def test_its_asking_mode_is_forced_before_the_first_prompt() -> None:
     agent = Agent(ASKING).begin(opened={"modes": {"currentModeId": "auto"}})
     assert agent.heard[-1]["method"] == "session/set_mode"
     assert agent.heard[-1]["params"] == {"sessionId": "a1", "modeId": "ask"}
+    agent.chunk("before anything was asked")
+    assert "partial" not in agent.kinds()
     agent.answer("session/set_mode", {})
     assert agent.heard[-1]["method"] == "session/prompt"
     agent.update("current_mode_update", currentModeId="ask")

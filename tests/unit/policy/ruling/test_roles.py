@@ -11,7 +11,7 @@ from barry_cli.policy.ruling.shell.nodes import Word
 from barry_cli.policy.ruling.uses import MARKS, table, uses
 
 SHAPES = {
-    *("read", "write", "change", "copy", "move", "second", "pack", "unpack", "pattern", "none"),
+    *("read", "write", "change", "copy", "move", "second", "pack", "pattern", "none"),
     *("named", "trees", "last", "words"),
 }
 LINES = [
@@ -26,7 +26,7 @@ def own(shape: str) -> bool:
     from barry_cli.policy.ruling import archives, downloads, option_files, searches, texts
 
     tables = (archives.OWN, downloads.OWN, option_files.OWN, searches.OWN, texts.OWN)
-    return shape in {"find", "git"} or any(shape in each for each in tables)
+    return shape in {"compile", "database", "find", "git"} or any(shape in each for each in tables)
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.partition(" ")[0])

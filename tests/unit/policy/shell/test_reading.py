@@ -494,7 +494,19 @@ def test_hostile_texts_are_refused(text: str) -> None:
 def test_ordinary_nesting_is_read() -> None:
     assert lines("a $(" * 20 + "b" + ")" * 20)[-1] == "b"
     assert read("((a); (b)); ( (c) ); ((d))").unparseable == ""
-    assert len(read("a b;" * 4_000).commands) == 4_000
+    assert len(read("a b;" * 1_500).commands) == 1_500
+    assert "commands" in read("a b;" * 1_600).unparseable
+
+
+@pytest.mark.parametrize("text", ["((a)\n(b))", "((a b)\\\n\n c)", "x || ((a  b)\n (c d))"])
+def test_a_line_end_that_bash_drops(text: str) -> None:
+    """Behind the first closing parenthesis of such a pair bash 5.2 reads on as if it weren't."""
+    assert "misreads" in read(text).unparseable
+
+
+def test_line_ends_in_nested_subshells() -> None:
+    assert lines("((a) \n (b))") == ["a", "b"]
+    assert lines("((a); (b)\n c)") == ["a", "b", "c"]
 
 
 def seconds(text: str, times: int) -> float:
