@@ -107,6 +107,8 @@ def client(name: str, words: list[Word]) -> Reach | None:
             _hosts(option.value, found)
         elif mark == "<":
             found.lists.append(option.value)
+        elif name == "lftp" and option.name in {"-c", "-e"}:
+            _opens(option.value, found)
     _operands(shape.rstrip("~"), taken.operands, found)
     if shape not in {"host", "hosts", "url"}:
         found.hosts.extend(addresses(words).hosts)
@@ -188,6 +190,15 @@ def _operands(shape: str, operands: list[Word], found: Reach) -> None:
             _connection(word, found)
 
 
+def _opens(word: Word, found: Reach) -> None:
+    """`open HOST` among the commands of lftp, and addresses."""
+    before = ""
+    for piece in known(word).replace(";", " ").split():
+        if before in {"open", "o", "lftp"} or "://" in piece:
+            _hosts(Word(piece.strip("'\""), word.start, word.end, True), found)
+        before = before if piece[:1] == "-" else piece
+
+
 def _connection(word: Word, found: Reach) -> None:
     """`host=.. port=..` in one text."""
     for piece in known(word).split():
@@ -202,6 +213,7 @@ def _hosts(word: Word, found: Reach) -> None:
         _connection(word, found)
         return
     _, mark, rest = text.partition("://")
+    rest, text = (rest, text) if mark else ("", text.removeprefix("//"))
     for each in (rest if mark else text).split(","):
         if not each or (mark and each[:1] == "/"):
             continue

@@ -25,9 +25,19 @@ ONE = frozenset("pull push run create login logout inspect search".split())
 """Subcommands with an image or a registry for their first operand."""
 
 
+STARTS = frozenset("run create exec start attach".split())
+"""Subcommands under which -t and -i are flags; elsewhere they take a name."""
+
+
+def without_flags(words: list[Word], valued: frozenset[str]) -> frozenset[str]:
+    """The options that take a value under the subcommand that these words have."""
+    verbs = {word.text for word in take_apart(words, valued).operands[:2]}
+    return valued - {"-t", "-i", "-f", "-o"} if verbs & STARTS else valued
+
+
 def docker(words: list[Word], reach: Reach) -> None:
     """`image push`, `compose pull`; a registry stands in front of an image's name."""
-    found = take_apart(words, VALUED)
+    found = take_apart(words, without_flags(words, VALUED))
     operands = found.operands
     verbs = [known(word) for word in operands[:2]]
     if verbs[:1] and verbs[0] in GROUPS:

@@ -1,6 +1,6 @@
 """The files that curl and wget read and write."""
 
-from barry_cli.policy.ruling.file_use import READ, WRITE, FileUse
+from barry_cli.policy.ruling.file_use import READ, WRITE, FileUse, named
 from barry_cli.policy.ruling.http import CURL_DATA, CURL_VALUED, WGET_VALUED
 from barry_cli.policy.ruling.operands import HOLE, after, known, take_apart
 from barry_cli.policy.ruling.shell.reading import Word
@@ -12,6 +12,7 @@ WRITES = frozenset(
 READS = frozenset(
     "-T --upload-file -K --config --netrc-file -E --cert --key --cacert --etag-compare".split()
 )
+OUTPUT = "%output{"
 INNER = frozenset("-F --form --data-urlencode --data-raw".split())
 
 
@@ -30,7 +31,11 @@ def curl(name: str, words: list[Word]) -> list[FileUse]:
             use.folder = folders[-1] if folders and option.name in {"-o", "--output"} else None
             found.append(use)
         elif option.name in READS:
-            found.append(FileUse(READ, value, reason))
+            found += [FileUse(READ, each, reason) for each in _alternatives(option.name, value)]
+        elif option.name in {"-w", "--write-out"} and OUTPUT in known(value):
+            places = known(value).split(OUTPUT)[1:]
+            paths = [place.partition("}")[0].removeprefix(">>") for place in places]
+            found += [FileUse(WRITE, named(path, value), reason) for path in paths]
         elif option.name in CURL_DATA:
             found.extend(_sent(option.name, value, reason))
         elif option.name in {"-b", "--cookie"} and "=" not in known(value):
@@ -41,6 +46,16 @@ def curl(name: str, words: list[Word]) -> list[FileUse]:
     local = [url for url in taken.operands if known(url)[:5].lower() == "file:"]
     found.extend(FileUse(READ, url, "curl") for url in local)
     return found
+
+
+def _alternatives(option: str, value: Word) -> list[Word]:
+    """`{a,b}` in the name of a file that is sent stands for each."""
+    text = value.text or ""
+    head, opens, rest = text.partition("{")
+    inside, closes, tail = rest.partition("}")
+    if option not in {"-T", "--upload-file"} or not (opens and closes):
+        return [value]
+    return [named(f"{head}{each}{tail}", value) for each in inside.split(",")]
 
 
 def _sent(option: str, value: Word, reason: str) -> list[FileUse]:

@@ -101,6 +101,10 @@ class Files:
         program = call.words[0]
         if "/" in known(program):
             found.append(FileUse(READ, program, call.name).unsure())
+        if call.command.assignments or call.name in _SETTERS:
+            from barry_cli.policy.ruling.file_variables import variables
+
+            found += variables(call)
         if self._patches or reads_input(call.name):
             found.extend(from_input(call))
         command, scope = call.command, call.scope
@@ -324,6 +328,9 @@ class Hit:
         self.seen = seen
         self.unsure = unsure
         self.why = why
+
+
+_SETTERS = frozenset(("env", "export", "declare"))
 
 
 def _is_unknown(use: FileUse) -> bool:

@@ -2,6 +2,7 @@
 
 from barry_cli.policy.ruling.file_use import CHANGE, LIST, WRITE, FileUse, Only
 from barry_cli.policy.ruling.operands import spelled
+from barry_cli.policy.ruling.paths import exists, holds_file
 from barry_cli.policy.ruling.patterns import segment_matches
 from barry_cli.policy.ruling.shell.reading import Word
 
@@ -65,6 +66,8 @@ class Expression(Only):
 
     __slots__ = (
         "_acts",
+        "_base",
+        "_folders_alone",
         "_hit",
         "_pruned",
         "_reading",
@@ -80,14 +83,21 @@ class Expression(Only):
         self._tree = reading.expression(True)
         self._starts = [start.rstrip("/") for start in starts]
         self._acts = reading.acts
+        self._base = ""
+        self._folders_alone = _asks_for_folders(self._tree)
         self._hit = self._pruned = False
         self._sure = True
         self.made = reading.made
         self.deletes = reading.deletes
 
+    def start(self, base: str, home: str) -> None:
+        self._base = base
+
     def reaches(self, path: tuple[str, ...], folder: bool) -> bool:
         """Some action may be carried out on the entry."""
         if not self._reading.least <= len(path) <= self._reading.most:
+            return False
+        if self.deletes and folder and self._folders_alone and self._stays(path):
             return False
         held = self._ask(path, folder)
         return self._hit if self._acts else held is not False
@@ -102,6 +112,12 @@ class Expression(Only):
     def names(self) -> list[Word]:
         """The names and paths that are asked for."""
         return self._reading.names
+
+    def _stays(self, path: tuple[str, ...]) -> bool:
+        """Wherever the folder is, a file is in it, so that it can't be removed by itself."""
+        tops = [each if each[:1] == "/" else f"{self._base}/{each}" for each in self._starts]
+        found = [each for each in (f"{top}/{'/'.join(path)}" for top in tops) if exists(each)]
+        return bool(found) and "" not in self._starts and all(map(holds_file, found))
 
     def _ask(self, path: tuple[str, ...], folder: bool) -> bool | None:
         self._hit = self._pruned = False
@@ -146,6 +162,13 @@ class Expression(Only):
         second = self._holds(right, path, folder)
         self._sure = sure
         return None if first is None and second is not ends else second
+
+
+def _asks_for_folders(test: Part) -> bool:
+    """Nothing but a folder can pass."""
+    if test.sign == "-a" and test.left is not None and test.right is not None:
+        return _asks_for_folders(test.left) or _asks_for_folders(test.right)
+    return test.sign == "-type" and test.text == "d"
 
 
 class _Reading:

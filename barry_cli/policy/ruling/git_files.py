@@ -1,6 +1,6 @@
 """Which files git's subcommands read and write, as far as their words say it."""
 
-from barry_cli.policy.ruling.file_use import CHANGE, READ, WRITE, FileUse
+from barry_cli.policy.ruling.file_use import CHANGE, READ, TOUCH, WRITE, FileUse
 from barry_cli.policy.ruling.operands import Operands, after, known, take_apart
 from barry_cli.policy.ruling.shell.reading import Word
 
@@ -12,9 +12,19 @@ VALUED = frozenset(
     --exclude --include --directory --max-count --skip --output-directory --contents""".split()
 )
 READS = frozenset(
-    "add stage diff show blame annotate log grep cat-file hash-object difftool stash commit".split()
+    """add stage diff show blame annotate log grep cat-file hash-object difftool stash commit
+    archive interpret-trailers send-email mailinfo mailsplit stripspace""".split()
 )
-CHANGES = frozenset("checkout restore rm mv apply am update-index sparse-checkout".split())
+CHANGES = frozenset(
+    """checkout restore rm mv apply am update-index sparse-checkout checkout-index merge-file
+    mergetool""".split()
+)
+FOLDERS = {
+    "apply": ("--directory",),
+    "checkout-index": ("--prefix",),
+    "read-tree": ("--prefix",),
+}
+"""Subcommand -> options that say below which folder of the working tree it writes."""
 MAKES = frozenset(("clone", "worktree"))
 MAKES_FILES = frozenset(("archive", "format-patch", "diff", "fast-export", "send-email"))
 CHANGES_SETTINGS = (
@@ -80,8 +90,12 @@ def _cleaned(rest: list[Word]) -> list[FileUse]:
 def _by_verb(verb: str, rest: list[Word]) -> list[FileUse]:
     if not rest:
         return []
-    valued = VALUED - {"-f", "-n", "-u", "-e"} if verb in CHANGES | READS | MAKES else VALUED
-    taken = take_apart(rest, valued)
+    valued = (
+        VALUED - {"-f", "-n", "-u", "-e"}
+        if verb in CHANGES | READS | MAKES | {*FOLDERS}
+        else VALUED
+    )
+    taken = take_apart(rest, valued, loose=True)
     ended = _behind_dashes(rest)
     reason = f"git {verb}"
     found: list[FileUse] = []
@@ -123,6 +137,21 @@ def _by_options(verb: str, rest: list[Word], taken: Operands) -> list[FileUse]:
     if verb == "stash" and taken.has("-u", "-a", "--all", "--include-untracked"):
         found.append(FileUse(CHANGE, Word(".", rest[0].start, rest[0].end, True), reason).whole())
     found.extend(FileUse(READ, word, reason) for word in taken.values("--contents"))
+    if verb in FOLDERS:
+        given = [each for each in taken.values(*FOLDERS[verb]) if known(each).strip("/")]
+        found.extend(FileUse(CHANGE, word, reason) for word in given)
+    if verb in {"fast-export", "fast-import"}:
+        marks = take_apart(rest, frozenset(("--export-marks", "--import-marks"))).options
+        named = [each for each in marks if each.value is not None and "-marks" in each.name]
+        found.extend(FileUse(TOUCH, each.value, reason) for each in named)
+    if verb == "log":
+        lines = [after(word, word.prefix.rfind(":") + 1) for word in taken.values("-L")]
+        found.extend(FileUse(READ, word, reason).unsure() for word in lines)
+    ignored = taken.has("--no-exclude-standard")
+    ignored = ignored or (taken.has("--no-index") and not taken.has("--exclude-standard"))
+    if verb == "grep" and ignored:  # what git ignores is searched, too
+        tops = taken.operands[1:] or [Word(".", rest[0].start, rest[0].end, True)]
+        found.extend(FileUse(READ, word, reason).whole() for word in tops)
     outs = ("--output", "-o", "--output-directory") if verb in MAKES_FILES else ("--output",)
     found.extend(FileUse(WRITE, word, reason) for word in taken.values(*outs))
     return found

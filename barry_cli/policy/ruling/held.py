@@ -143,7 +143,8 @@ def _put_together(line: Line, word: Word, patterns: tuple[Pattern, ...]) -> str 
     text = line.found.text
     variables = {part.name for part in word.parts if part.kind == VARIABLE}
     plain = all(part.text[:2] != "${" for part in word.parts)
-    if not variables or (plain and not any(f"{name}=" in text for name in variables)):
+    looped = any(reading.loops for reading, _ in line.found.readings)
+    if not variables or (plain and not looped and not any(f"{v}=" in text for v in variables)):
         return None
     given = _values(line.found)
     texts = [""]
@@ -205,6 +206,8 @@ def _cut(value: str, how: str) -> str:
 def _values(found: Found) -> dict[str, list[str]]:
     given: dict[str, list[str]] = {}
     for reading, _ in found.readings:
+        for name, choices in reading.loops:
+            given.setdefault(name, []).extend([word.text for word in choices if word.text])
         for command in reading.commands:
             for assignment in command.assignments:
                 words = [assignment.value, *assignment.items]

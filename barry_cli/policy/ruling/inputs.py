@@ -10,7 +10,7 @@ from barry_cli.policy.ruling.programs.feeds import SHOWN, fed, told
 from barry_cli.policy.ruling.shell.reading import COMMAND, Word
 from barry_cli.policy.ruling.texts import edit_commands
 
-COMMANDED = frozenset("ed ex vi vim nvim psql sftp sqlite3 sqlite duckdb".split())
+COMMANDED = frozenset("ed ex vi vim nvim psql sftp sqlite3 sqlite duckdb mysql mariadb".split())
 """Programs that read commands of their own from their input, which may name files."""
 
 
@@ -58,6 +58,6 @@ def commanded(name: str, word: Word) -> list[FileUse]:
     """The files that commands of a program's own name."""
     if name in {"sqlite3", "sqlite", "duckdb"}:
         return sqlite_commands(word)
-    if name == "psql":
+    if name in {"psql", "mysql", "mariadb"}:
         return psql_commands(word)
     return sftp_commands(word) if name == "sftp" else edit_commands(word)

@@ -13,20 +13,19 @@ shellcheck yamllint hadolint flake8 pylint bandit vulture pyflakes pycodestyle p
     markdownlint actionlint cloc tokei scc loc luacheck cpplint cppcheck jsonlint tidy stylelint
     pytest py.test unittest | read -c: -k: -m: -n: -p: -o: -e: -f: -s: --config: --rcfile<
     --format: --exclude: --ignore: --select: --tb: --cov: --cov-report: --rootdir: --timeout:
-    --maxfail: --durations: --junitxml> --fix+ --write+
+    --maxfail: --durations: --junitxml> --fix+ --write+ --ignore-paths: --ignore-patterns:
+    --extend-exclude: --exclude-dir: --ignore-pattern: --envfile< --env-file<
 eslint prettier tsc mypy pyright biome oxlint xo standard rubocop clang-tidy golint staticcheck
     | read -c: --config< --parser: --ext: --ignore-path< --format: --fix+ --write+ -w+ -A+ -a+
     --outDir> --outFile> --output-file> -o> --project: -p: --max-warnings: --rule: --plugin: -f:
+    --ignore-pattern: --exclude: --ignore:
 gofmt goimports shfmt clang-format yapf autopep8 isort black rustfmt stylua dprint | write -l!
     -d! --check! --diff! -c! --dry-run! --list! -e: -r: -s: -i: -ln: --config: --edition:
-    --style: --line-length: --target-version: -t: --profile: --emit:
+    --style: --line-length: --target-version: -t: --profile: --emit: --exclude: --extend-exclude:
+    --force-exclude: --skip: --skip-glob: --extend-skip: --extend-skip-glob: --include:
 gcc g++ cc c++ clang clang++ cpp tcc icc nvcc ld as gfortran rustc ghc ocamlc fpc nasm yasm
-    valac dmd javac kotlinc protoc swiftc | read -o> -I: -L: -D: -U: -l: -x: -std: -MF> -MT:
-    -MQ: -include< -isystem: -T< --crate-name: --crate-type: --edition: -C: -A: -W: -O: -g: -f:
-    -m: -cp: -classpath: -d> --out-dir> --emit: -target: --target: -arch: -framework: -Xlinker:
-    -Xclang: -B: -march: -wrapper:
+    valac dmd javac kotlinc protoc swiftc | compile
 strip objcopy ranlib | change -o> -I: -O: -j: -R: -K: -N:
-ar | second
 pandoc | read -o> --output> -f: -t: -r: -w: --from: --to: --read: --write: --template<
     --metadata: -M: -V: --variable: --css: -H< -B< -A< --bibliography< --csl< --filter:
     --lua-filter< --defaults< -d< --metadata-file< --log> --extract-media> --reference-doc<
@@ -56,7 +55,7 @@ gh glab | named -F< --body-file< --notes-file< --template: -T: -f: --env-file< -
     --assignee: --label: --milestone: --project: --reviewer: --json: -q: --jq: -L: --limit: -s:
     --state: --search: -S: --author: --description: -d: --subject: --field% --input<
 npm yarn pnpm npx bunx pnpx corepack ni nx turbo lerna rush | named --prefix* -C* --dir*
-    --cwd* --userconfig< --globalconfig< --cache* --registry: -w: --workspace: --filter: -F:
+    --cwd* --userconfig* --globalconfig* --cache* --registry: -w: --workspace: --filter: -F:
     --tag: --otp: --loglevel: --message: -m: --pack-destination> --outfile> --outdir>
 pip pip3 pipx uv uvx poetry pdm pipenv hatch rye conda mamba | named -r< -c< -t* -e*
     --requirement< --constraint< --target* --prefix* --root* --src* --log> --dest>
@@ -98,7 +97,8 @@ ssh-keygen | none -f* -y -t: -b: -C: -N: -P: -m: -F: -R: -l -r: -s< -I: -n: -V: 
 ssh-keyscan | none -f< -t: -p: -T: -D: -O:
 sftp | sftp
 sqlite3 sqlite duckdb | sqlite
-psql mysql mariadb mongosh mongo redis-cli mongodump mongoimport pg_dump mysqldump | none -f<
+psql mysql mariadb | database
+mongosh mongo redis-cli mongodump mongoimport pg_dump mysqldump | none -f<
     --file* -o> --output> -L> --log-file> -h: -U: -d: -p: -u: -P: -c: -e: --eval: --host:
     --port: --username: --dbname: --defaults-file< --defaults-extra-file< --out> --archive*
     --tlsCAFile< --cacert< --cert< --key< --pass: -a: -n: -v: -F: -R: -t: --execute: --command:
@@ -111,8 +111,8 @@ yq | pattern -i+ --inplace+ --in-place+ -o: -p: --output-format: --input-format:
     -I:
 mount umount losetup swapon mkswap fusermount bindfs | change -t: -o: -L: -U: -O: -j:
 mkfs mke2fs fsck e2fsck parted fdisk wipefs blkdiscard cryptsetup | change -t: -L: -b: -m:
-cpio | named -D* -F* -O> -I< -E< --directory* --file* -H: -C: -M: -R:
-pax 7z 7za 7zr rar unrar arj jar | packed
+cpio | cpio
+pax 7z 7za 7zr rar unrar arj jar ar | packed
 crontab at batch | read -u: -l -e -r -q: -t: -f<
 install-info update-alternatives | change
 socat | socat

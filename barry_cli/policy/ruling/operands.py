@@ -42,11 +42,14 @@ class Operands:
         return [o.value for o in self.options if o.name in names and o.value is not None]
 
 
-def take_apart(words: list[Word], valued: frozenset[str], single: bool = False) -> Operands:
+def take_apart(
+    words: list[Word], valued: frozenset[str], single: bool = False, loose: bool = False
+) -> Operands:
     """Read a program's words (without its name) as getopt does, options and operands mixed.
 
     `valued`: the options that take a value ("-o", "--output"). A long option may be shortened.
-    `single`: long options have one dash, and letters are not grouped.
+    `single`: long options have one dash, and letters are not grouped. `loose`: an option that takes
+    a value may be a flag under some subcommand; where an option follows, both are taken for true.
     """
     found = Operands()
     index = 0
@@ -63,10 +66,12 @@ def take_apart(words: list[Word], valued: frozenset[str], single: bool = False) 
                 found.unknown.append(word)
             continue
         following = words[index] if index < len(words) else None
+        again = loose and following is not None and _is_option(following, valued)
         if start[:2] == "--" or single:
-            index += _long(found, word, start, following, valued)
+            taken = _long(found, word, start, following, valued)
         else:
-            index += _letters(found, word, start, following, valued)
+            taken = _letters(found, word, start, following, valued)
+        index += 0 if again else taken
     return found
 
 
@@ -141,6 +146,14 @@ def _long(
         return 0
     found.options.append(Option(name, following, word))
     return following is not None
+
+
+def _is_option(word: Word, valued: frozenset[str]) -> bool:
+    """What follows an option is one of those listed itself."""
+    head = word.prefix
+    if head[:1] != "-" or len(head) < 2:
+        return False
+    return (head.partition("=")[0] if head[:2] == "--" else head[:2]) in valued
 
 
 def _letters(

@@ -3,7 +3,7 @@
 from barry_cli.policy.ruling.copies import HandedOut
 from barry_cli.policy.ruling.file_use import READ, TOUCH, WRITE, FileUse, named
 from barry_cli.policy.ruling.operands import after, known, take_apart
-from barry_cli.policy.ruling.shell.reading import Word
+from barry_cli.policy.ruling.shell.reading import TEXT, Part, Word
 
 DOCKER = frozenset(
     """-v --volume --mount --secret --env-file --label-file --cidfile --iidfile -f --file --ssh
@@ -48,7 +48,9 @@ PACKED = frozenset("-o -p -w -x -i -t -v -m -f -d -s".split())
 
 def docker(name: str, words: list[Word]) -> list[FileUse]:
     """Mounted folders, secrets and files of settings; operands written like a path."""
-    taken = take_apart(words, DOCKER)
+    from barry_cli.policy.ruling.containers import without_flags
+
+    taken = take_apart(words, without_flags(words, DOCKER))
     found = [_mounted(value, 0, ":", name) for value in taken.values("-v", "--volume")]
     for value in taken.values("--mount", "--secret", "--ssh", "--build-context"):
         for key in ("source=", "src=", "default="):
@@ -62,7 +64,13 @@ def docker(name: str, words: list[Word]) -> list[FileUse]:
         for word in taken.values("--cidfile", "--iidfile", "--metadata-file")
     ]
     verb = next((word.text for word in taken.operands), "")
-    if verb in {"cp", "build", "save", "load", "import", "export", "buildx", "compose", "image"}:
+    if verb == "cp":
+        for word, kind in zip(taken.operands[1:3], (READ, WRITE), strict=False):
+            if ":" not in known(word).partition("/")[0]:
+                use = FileUse(kind, word, f"{name} cp")
+                use.tree = kind == READ
+                found.append(use)
+    elif verb in {"build", "save", "load", "import", "export", "buildx", "compose", "image"}:
         found += [FileUse(TOUCH, word, name).unsure() for word in taken.values("-o", "--output")]
         for word in taken.operands[1:]:
             if "/" in known(word) or known(word)[:1] in {".", "~"}:
@@ -72,15 +80,32 @@ def docker(name: str, words: list[Word]) -> list[FileUse]:
 
 def _mounted(value: Word, at: int, sign: str, name: str) -> FileUse:
     word = after(value, at) if at else value
-    end = word.prefix.find(sign)
-    if end >= 0:
-        word = Word(word.prefix[:end], word.start, word.end, word.quoted)
+    word = _until(word, sign)
     use = FileUse(TOUCH, word, f"{name} mount")
     # A name without a slash is a volume of docker's own.
     use.sure = known(word)[:1] in {"/", ".", "~", "\0"}
     use.tree = True
     use.only = HandedOut(word)
     return use
+
+
+def _until(word: Word, sign: str) -> Word:
+    """The word up to the first known `sign` in it."""
+    if word.text is not None:
+        return Word(word.text.partition(sign)[0], word.start, word.end, word.quoted)
+    parts: list[Part] = []
+    for part in word.parts:
+        before, found, _ = part.text.partition(sign) if part.kind == TEXT else (part.text, "", "")
+        if not found:
+            parts.append(part)
+            continue
+        if before:
+            parts.append(Part(TEXT, before, part.start, part.end, part.quoted))
+        break
+    if all(part.kind == TEXT for part in parts):
+        text = "".join([part.text for part in parts])
+        return Word(text, word.start, word.end, word.quoted)
+    return Word(None, word.start, word.end, word.quoted, tuple(parts))
 
 
 def jq(name: str, words: list[Word]) -> list[FileUse]:
@@ -143,7 +168,8 @@ def sqlite(name: str, words: list[Word]) -> list[FileUse]:
         frozenset("-init -cmd -c -s -separator -newline -nullvalue -vfs -mmap".split()),
         single=True,
     )
-    found = [FileUse(WRITE, word, name) for word in taken.operands[:1]]
+    kind = READ if taken.has("-readonly", "--readonly") else WRITE
+    found = [FileUse(kind, word, name) for word in taken.operands[:1]]
     found += [FileUse(READ, word, name) for word in taken.values("-init")]
     for word in taken.operands[1:] + taken.values("-cmd", "-c", "-s"):
         found += sqlite_commands(word)
@@ -238,6 +264,39 @@ def packed(name: str, words: list[Word]) -> list[FileUse]:
     return found + [FileUse(WRITE, after(word, 2), name) for word in out]
 
 
+DATABASE = """none -f< --file* -o> --output> -L> --log-file> -h: -U: -d: -p: -u: -P: -c: -e:
+    --eval: --host: --port: --username: --dbname: --defaults-file< --defaults-extra-file< --out>
+    --archive* --tlsCAFile< --cacert< --cert< --key< --pass: -a: -n: -v: -F: -R: -t: --execute:
+    --command: --set: --ssl-ca< --result-file> -r>"""
+
+
+def database(words: list[Word]) -> list[FileUse]:
+    """The files that commands on the command line of psql and mysql name."""
+    found: list[FileUse] = []
+    given = frozenset(
+        "-c -e --command --execute -f --file -h -U -d -p -u -P -v -F -R -o -L".split()
+    )
+    taken = take_apart(words, given)
+    for word in taken.values("-c", "-e", "--command", "--execute"):
+        found += psql_commands(word)
+    return found
+
+
+def psql_commands(word: Word) -> list[FileUse]:
+    """The files that psql's commands behind a backslash name, and `source` and LOAD of mysql."""
+    found: list[FileUse] = []
+    for line in known(word).split("\n"):
+        command, *rest = line.split() or [""]
+        pieces = line.split("'")
+        for before, text in zip(pieces[::2], pieces[1::2], strict=False):
+            if before.lower().rstrip(" (").endswith(("infile", "outfile", "dumpfile", "load_file")):
+                found.append(FileUse(TOUCH, named(text, word), "sql").unsure())
+        if command[:1] == "\\" or command == "source":
+            names = [each.strip("'\"") for each in rest if "." in each or "/" in each]
+            found += [FileUse(TOUCH, named(each, word), f"psql {command}") for each in names]
+    return found
+
+
 OWN = {
     "docker": docker,
     "ffmpeg": ffmpeg,
@@ -248,14 +307,3 @@ OWN = {
     "socat": socat,
     "sqlite": sqlite,
 }
-
-
-def psql_commands(word: Word) -> list[FileUse]:
-    """The files that psql's commands behind a backslash name."""
-    found: list[FileUse] = []
-    for line in known(word).split("\n"):
-        command, *rest = line.split() or [""]
-        if command[:1] == "\\":
-            names = [each.strip("'\"") for each in rest if "." in each or "/" in each]
-            found += [FileUse(TOUCH, named(each, word), f"psql {command}") for each in names]
-    return found

@@ -173,6 +173,19 @@ def entries(folder: str) -> list[str]:
         return []
 
 
+def holds_file(folder: str, most: int = 64) -> bool:
+    """There is something in the folder, or in one below it, that is no folder."""
+    todo = [folder]
+    while todo and most > 0:
+        most -= 1
+        at = todo.pop()
+        for name, is_folder in _listed(at):
+            if not is_folder:
+                return True
+            todo.append(f"{at}/{name}")
+    return False
+
+
 def text_of(path: str) -> str:
     """The beginning of a small file; "" when it can't be read."""
     try:

@@ -2,10 +2,9 @@
 
 A line: programs, a bar, what the operands are, then options with marks. `read`, `write` (made or
 overwritten), `change` (removed, moved away, permissions), `copy` (read, the last one written),
-`move` (the same, and the sources are gone), `second`
-(the second written), `pack` (each one replaced by another), `unpack` (the first read, others
-written), `pattern` (the first is no file, unless an option stands for it), `none`. A `~`: long
-options have one dash. Any other word: a function of its own.
+`move` (the same, and the sources are gone), `second` (the second written), `pack` (each one
+replaced by another), `pattern` (the first is no file, unless an option stands for it), `none`. A
+`~`: long options have one dash. Any other word: a function of its own.
 Marks behind an option: `:` takes a value that is no file, `<` one that is read, `>` one that is
 written, `/` the folder that the program works in, `@` a folder that the operands go to, `=` one
 that stands for the first operand, `^` one that is read and stands for it, `!` nothing is written,
@@ -42,7 +41,8 @@ xmllint | read -o> --output> --xpath: --schema< --encode: --pretty:
 gpg gpg2 | read -o> --output> -r: -u: --recipient: --local-user: --homedir: --passphrase-file<
 head tail | read -n: -c: --lines: --bytes: -s: --pid: --sleep-interval:
 cut | read -d: -f: -b: -c: --delimiter: --fields: --characters: --bytes: --output-delimiter:
-tr seq numfmt mktemp flock | none
+tr seq numfmt flock | none
+mktemp | write -p* --tmpdir* -t: --suffix: -u! --dry-run!
 uniq | second -f: -s: -w:
 sort | read -o> --output> -k: -t: -S: -T: --key: --field-separator: --parallel: --batch-size:
     --buffer-size: --files0-from< --compress-program: --random-source< --temporary-directory:
@@ -75,7 +75,7 @@ rsync | copy -e: -f: -T: -M: --rsh: --exclude: --include: --filter: --exclude-fr
 gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress pigz pbzip2 | pack
     -S: --suffix: -c! --stdout! --to-stdout! -l! --list! -t! --test! -T: --threads:
 zip | zip
-unzip | unpack -d/ -x: -P: -l! -t! -v! -Z! -p! -c!
+unzip | unzip
 dos2unix unix2dos fromdos todos | write -i!
 iconv | read -f: -t: -o> --output> --from-code: --to-code:
 strace ltrace | none -o> --output> -e: -p: -s: -u: -a: -E: -P:

@@ -99,6 +99,33 @@ def awk_files(program: str) -> list[tuple[str, bool]]:
     return [(name, writes) for name, writes in found if name[:5] not in {"/dev/", ""}]
 
 
+def awk_opens_variables(program: str) -> tuple[bool, bool]:
+    """Whether an awk program writes to a file whose name a variable holds, and whether it reads."""
+    writes = any(_begins_name(piece.lstrip("> \t")) for piece in _printing(program))
+    reads = any(_begins_name(rest.lstrip(" \t")) for rest in _behind(program, "<", "getline"))
+    return writes, reads
+
+
+def _printing(program: str) -> list[str]:
+    """What stands behind each `>` of a print statement."""
+    found: list[str] = []
+    for statement in program.replace(";", "\n").replace("}", "\n").split("\n"):
+        before, sign, rest = statement.partition(">")
+        if sign and "print" in before:
+            found.append(rest)
+    return found
+
+
+def _behind(program: str, sign: str, word: str) -> list[str]:
+    """What stands behind each sign that comes soon after the word."""
+    pieces = [piece[:64].partition(sign) for piece in program.split(word)[1:]]
+    return [rest for before, found, rest in pieces if found and ";" not in before]
+
+
+def _begins_name(text: str) -> bool:
+    return text[:1].isalpha() or text[:1] in {"_", "("}
+
+
 def code_files(code: str) -> tuple[list[str], bool]:
     """What code in another language holds that may name a file, and whether it is seen to write.
 

@@ -62,6 +62,7 @@ class Chosen(Only):
         "shown",
         "skips",
         "spared",
+        "taken_in",
         "top",
     )
 
@@ -77,6 +78,7 @@ class Chosen(Only):
         self.top: Word | None = None
         self._ignored: list[tuple[str, bool]] = []
         self.spared: list[str] = []
+        self.taken_in: list[str] = []
 
     def start(self, base: str, home: str) -> None:
         path = self.top.path if self.top is not None else None
@@ -114,6 +116,8 @@ class Chosen(Only):
 
     def _seen(self, path: tuple[str, ...], folder: bool) -> bool:
         name = path[-1]
+        if any(_fits(glob, path) for glob in self.taken_in):
+            return True  # whether it is hidden or ignored
         if not self.hidden and name[:1] == ".":
             return False
         here = self._ignored if len(path) == 1 else ()
@@ -248,6 +252,7 @@ def _globs(only: Chosen, taken: Operands, ripgrep: bool) -> None:
             only.rules.append((glob[1:], False))
         else:
             only.others = False
+            only.taken_in.append(glob)
             # One with a folder in it holds for paths: too much to be sure of.
             only.rules.append(("*" if "/" in glob else glob, True))
 

@@ -114,7 +114,7 @@ def service(name: str, words: list[Word]) -> Reach | None:
     if listed is None:
         return None
     reach = Reach()
-    found = take_apart(words, VALUED)
+    found = take_apart(words, VALUED, loose=True)
     verbs = _verbs(found)
     if _asks_for_help(found):
         return reach
@@ -123,6 +123,8 @@ def service(name: str, words: list[Word]) -> Reach | None:
     if verbs[:1] and verbs[0] in LOCAL and verbs[0] not in reads.split():
         return reach
     if name == "uv" and verbs[:1] == ["pip"] and verbs[1:2] not in (["install"], ["sync"]):
+        return reach
+    if name == "kubectl" and _kubectl(words, verbs, reach):
         return reach
     _by_verb(verbs, reads.split(), writes.split(), words, reach)
     if name == "go" and verbs[:2] in (["mod", "download"], ["mod", "tidy"]):
@@ -172,9 +174,19 @@ def _modules(found: Operands, reach: Reach) -> None:
             reach.hosts.append((canonical(head), word))
 
 
+def _kubectl(words: list[Word], verbs: list[str], reach: Reach) -> bool:
+    """Its server; True for what its second verb shows to be reading."""
+    for word in take_apart(words, VALUED | {"-s"}).values("-s"):
+        reach.to_url(word)
+    if verbs[:2] not in (["rollout", "status"], ["rollout", "history"]):
+        return False
+    reach.add(words[0], READ)
+    return True
+
+
 def _gh(words: list[Word]) -> Reach:
     reach = Reach()
-    found = take_apart(words, GH_VALUED)
+    found = take_apart(words, GH_VALUED, loose=True)
     verbs = _verbs(found)
     if not verbs or verbs[0] in GH_LOCAL or _asks_for_help(found):
         return reach
@@ -196,9 +208,10 @@ def _gh(words: list[Word]) -> Reach:
     addressed = [word for word in found.operands[1:3] if "://" in known(word)]
     for word in found.values("--hostname") + addressed:
         reach.to_url(word)
-    for word in found.values("-R", "--repo"):
+    named = found.operands[2:3] if verbs[0] == "repo" else []
+    for word in found.values("-R", "--repo") + named:
         host, _, rest = known(word).partition("/")
-        if "/" in rest:  # HOST/OWNER/NAME
+        if "/" in rest and "." in host:  # HOST/OWNER/NAME
             reach.to_url(Word(host, word.start, word.end, True))
     return reach
 
@@ -221,7 +234,7 @@ def _cloud(words: list[Word]) -> Reach:
     """Their verb stands behind one or more names: `s3 ls`, `compute instances list`."""
     reach = Reach()
     reach.hosts.extend(addresses(words).hosts)
-    found = take_apart(words, VALUED)
+    found = take_apart(words, VALUED, loose=True)
     verbs = _verbs(found)
     if len(verbs) < 2 or _asks_for_help(found) or verbs[0] in {"configure", "config", "help"}:
         return reach

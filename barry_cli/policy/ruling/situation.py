@@ -24,6 +24,16 @@ PLACERS = frozenset(
 )
 """Programs that may run another one in another folder."""
 
+PRINTED: dict[str, str] = {
+    **dict.fromkeys(("$(pwd)", "`pwd`", "$(pwd -P)", "$(pwd -L)", "`pwd -P`"), "here"),
+    **dict.fromkeys(("${PWD%/*}", '$(dirname "$PWD")', '$(dirname "$(pwd)")'), "above"),
+    **dict.fromkeys(("$(dirname $PWD)", "$(dirname $(pwd))", "`dirname $PWD`"), "above"),
+    **dict.fromkeys(("$(git rev-parse --show-toplevel)",), "top"),
+    **dict.fromkeys(("`git rev-parse --show-toplevel`",), "top"),
+    **dict.fromkeys(("$(git rev-parse --show-toplevel 2>/dev/null)",), "top"),
+}
+"""Parts of words that stand for a folder which is known all the same."""
+
 Steps = tuple[tuple[str | None, bool | None], ...]
 """Moves, each with whether it is certain; None for that of a program that runs another."""
 
@@ -257,9 +267,22 @@ def glob_of(word: Word, cwd: str, home: str) -> str:
             pieces.append(part.text)
         elif part.kind == VARIABLE and part.text in PLACES:
             pieces.append(_escaped(home if part.name == "HOME" else cwd))
+        elif part.text in PRINTED:
+            pieces.append(_escaped(_printed(part.text, cwd)))
         else:
             return ""
     return "".join(pieces)
+
+
+def _printed(text: str, cwd: str) -> str:
+    """The folder that such a substitution stands for."""
+    kind = PRINTED[text]
+    folder = cwd
+    if kind == "top":
+        while folder and not exists(f"{folder}/.git"):
+            folder = folder.rpartition("/")[0]
+        return folder or cwd
+    return cwd.rpartition("/")[0] or "/" if kind == "above" else cwd
 
 
 def partly_known(word: Word, cwd: str, home: str) -> tuple[str, ...]:
@@ -272,6 +295,8 @@ def partly_known(word: Word, cwd: str, home: str) -> tuple[str, ...]:
             pieces.append(home if part.text == "~" else HOLE)
         elif part.kind == VARIABLE and part.text in PLACES:
             pieces.append(home if part.name == "HOME" else cwd)
+        elif part.text in PRINTED:
+            pieces.append(_printed(part.text, cwd))
         else:
             pieces.append(HOLE)
     text = "".join(pieces)

@@ -1,7 +1,7 @@
 """The files that text programs read and write by options and scripts of their own."""
 
 from barry_cli.policy.ruling import scripts
-from barry_cli.policy.ruling.file_use import READ, WRITE, FileUse, code_use, named
+from barry_cli.policy.ruling.file_use import READ, TOUCH, WRITE, FileUse, code_use, named
 from barry_cli.policy.ruling.operands import after, known, pieces, take_apart
 from barry_cli.policy.ruling.programs.code import given_code, language
 from barry_cli.policy.ruling.shell.reading import Word
@@ -69,6 +69,13 @@ def awk(name: str, words: list[Word]) -> list[FileUse]:
     for text in texts:
         for path, writes in scripts.awk_files(known(text)):
             found.append(FileUse(WRITE if writes else READ, named(path, text), f"{name} program"))
+        writes, reads = scripts.awk_opens_variables(known(text))
+        if writes or reads:
+            kind = TOUCH if writes and reads else WRITE if writes else READ
+            assigned = [*taken.values("-v", "--assign"), *operands]
+            held = [after(each, each.prefix.find("=") + 1) for each in assigned]
+            held += [named(path, text) for path in scripts.code_files(known(text))[0]]
+            found += [FileUse(kind, each, f"{name} program").unsure() for each in held]
     reason = f"{name} -i inplace" if back else name
     kind = WRITE if back else READ
     files = [word for word in operands if "=" not in known(word).partition("/")[0]]

@@ -152,7 +152,8 @@ def _walked(wanted: _Wanted, top: Place, only: Only | None, base: str, disk: Dis
     for place, written in wanted.likely(tuple(base.strip("/").split("/"))):
         path, at = place[len(top) :], "/" + "/".join(place)
         if place[: len(top)] == top and path and exists(at) and _leads_to(path, only):
-            if only is None or only.reaches(path, False) or only.reaches(path, True):
+            folder = exists(f"{at}/.")
+            if only is None or only.reaches(path, False) or (folder and only.reaches(path, True)):
                 return written
             if only.enters(path):
                 waiting.append((path, at, written))

@@ -84,7 +84,7 @@ def _listed(name: str, words: list[Word], spec: str) -> list[FileUse]:
     if spec[:5] == "named" and not any(map(_is_more, words)):
         return []
     shape, valued, marks = table(spec)
-    taken = take_apart(words, valued, single=shape[-1] == "~")
+    taken = take_apart(words, valued, single=shape[-1] == "~", loose=shape[:5] == "named")
     marked = [(option, marks.get(option.name, "")) for option in taken.options]
     given = {mark for _, mark in marked}
     values = {mark: option.value for option, mark in marked if option.value is not None}
@@ -97,7 +97,7 @@ def _listed(name: str, words: list[Word], spec: str) -> list[FileUse]:
         found += _touched(name, [(option, mark) for option, mark in marked if mark in {"*", "%"}])
     for option, mark in marked:
         # `--x=value` of an option that isn't listed.
-        if not mark and option.value is not None and not option.name.startswith(_SPARES):
+        if not mark and option.value is not None and not _spares(option.name):
             found.append(_touch(option.value, f"{name} {option.name}"))
     operands = taken.operands
     if shape == "pattern":
@@ -114,6 +114,10 @@ def _listed(name: str, words: list[Word], spec: str) -> list[FileUse]:
     tree = shape in {"change", "move"} or "r" in given
     if name == "rsync":
         _spare(taken, found)
+        if any(word.text == "-" or word.parts for word in taken.values("--files-from")):
+            from barry_cli.policy.ruling.archives import listed
+
+            found += listed("rsync --files-from", taken.values("--files-from"))
     for use in found:
         use.folder = use.folder or values.get("/")
         use.tree = use.tree or (tree and use.kind != WRITE)
@@ -155,9 +159,6 @@ def _by_shape(
         for use in found:
             use.tree = trees
         return found
-    if shape == "unpack":
-        found = [FileUse(READ, word, name) for word in operands[:1]]
-        return [*found, FileUse(WRITE, None, name)] if found else []
     return []
 
 
@@ -273,6 +274,7 @@ def _is_written_as_path(word: Word) -> bool:
 
 # What follows these is left out, not opened.
 _SPARES = ("--exclude", "--ignore", "--skip", "--omit", "--env")
+_READ_ALL_THE_SAME = ("--env-file", "--envfile", "--env_file")
 _MADE = ("-o", "--output", "--out", "--outfile", "--out-file", "--output-file", "--outdir")
 _FORMATS = frozenset(
     "json yaml yml text txt table csv tsv wide name xml html md pretty raw".split()
@@ -289,9 +291,11 @@ def _unlisted(name: str, words: list[Word]) -> list[FileUse]:
             found += [_touch(each, name) for each in pieces(word)]
             continue
         option = start.partition("=")[0] if start[:1] == "-" else ""
-        if not option.startswith(_SPARES) and not before.startswith(_SPARES):
+        if not _spares(option) and not _spares(before):
             for each in pieces(word):
                 use = _touch(each, name)
+                if (before or option).startswith(_READ_ALL_THE_SAME):
+                    use.kind = READ
                 of = before or (option if each is not word else "")
                 use.made = of in _MADE and _is_file_name(each)
                 found.append(use)
@@ -299,9 +303,31 @@ def _unlisted(name: str, words: list[Word]) -> list[FileUse]:
     return found
 
 
+def _spares(option: str) -> bool:
+    return option.startswith(_SPARES) and not option.startswith(_READ_ALL_THE_SAME)
+
+
 def _is_file_name(word: Word) -> bool:
     text = known(word)
     return bool(text) and text not in _FORMATS and "{" not in text and "=" not in text
+
+
+_OPTION_FILES = frozenset("docker ffmpeg jq openssl packed sftp socat sqlite".split())
+
+
+def _in_cmake(words: list[Word]) -> list[FileUse] | None:
+    """`cmake -E rm FILE`; None for all else that cmake does."""
+    from barry_cli.policy.ruling.compilers import cmake
+
+    meant = cmake(words)
+    if meant is None:
+        return None
+    name, rest = meant
+    found = uses(name, rest) if name else []
+    for use in found:
+        use.reason = f"cmake -E {words[1].text}"
+        use.tree = use.tree or name == "cp"
+    return found
 
 
 def _own(shape: str, name: str, words: list[Word]) -> list[FileUse] | None:
@@ -322,11 +348,21 @@ def _own(shape: str, name: str, words: list[Word]) -> list[FileUse] | None:
         from barry_cli.policy.ruling import finding
 
         return finding.find(name, words)
-    if shape in {"docker", "ffmpeg", "jq", "openssl", "packed", "sftp", "socat", "sqlite"}:
+    if shape == "compile":
+        from barry_cli.policy.ruling import compilers
+
+        return compilers.compiler(name, words)
+    if name == "cmake":
+        return _in_cmake(words)
+    if shape == "database":
+        from barry_cli.policy.ruling import option_files
+
+        return _listed(name, words, option_files.DATABASE) + option_files.database(words)
+    if shape in _OPTION_FILES:
         from barry_cli.policy.ruling import option_files
 
         return option_files.OWN[shape](name, words)
-    if shape in {"csplit", "script", "shell", "split", "tar", "zip"}:
+    if shape in {"cpio", "csplit", "script", "shell", "split", "tar", "unzip", "zip"}:
         from barry_cli.policy.ruling import archives
 
         return archives.OWN[shape](name, words)

@@ -1,6 +1,6 @@
 """What variables may hold where the line itself says it."""
 
-from barry_cli.policy.ruling.operands import GLUE, after
+from barry_cli.policy.ruling.operands import GLUE, after, spelled
 from barry_cli.policy.ruling.programs.call import Found
 from barry_cli.policy.ruling.shell.reading import POSITIONAL, TEXT, VARIABLE, Part, Word
 
@@ -41,7 +41,11 @@ class Values:
                         name, equals, _ = word.prefix.partition("=")
                         if equals:
                             self._hold(name, after(word, len(name) + 1))
-        self._loops()
+            for name, choices in reading.loops:
+                for word in choices:
+                    # A glob that fits nothing stands for itself.
+                    text = spelled(word)
+                    self._hold(name, word if text is None else Word(text, 0, 0, True))
 
     def _begins(self, start: int) -> bool:
         """Nothing decides whether the assignment is made."""
@@ -52,17 +56,6 @@ class Values:
         held = self._held.setdefault(name, [])
         if len(held) < MOST:
             held.append(word)
-
-    def _loops(self) -> None:
-        """`for NAME in WORDS`: the reader keeps no list of them."""
-        tokens = self._text.replace(";", " ; ").replace("\n", " ; ").split()
-        for at, token in enumerate(tokens[:-2]):
-            if token not in {"for", "select"} or tokens[at + 2] != "in":
-                continue
-            for word in tokens[at + 3 : at + 3 + MOST]:
-                if word in {";", "do"}:
-                    break
-                self._hold(tokens[at + 1], Word(word.strip("'\""), 0, 0, True))
 
     def fill(self, word: Word) -> Word:
         """The word with the variables put in that can hold nothing else than one plain text."""

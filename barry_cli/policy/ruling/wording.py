@@ -36,12 +36,13 @@ def denied(
     named = " ".join(filter(None, (field, plain(field, rule))))
     if field == "floor":
         named = "the floor of every policy"
+    within = f" ({named})" if named else ""  # no rule has to name what can't be read at all
     human = f"denied by {named}: {shown(what)}"
-    agent = f"Refused by the policy of this session ({named}): {shown(what)}."
+    agent = f"Refused by the policy of this session{within}: {shown(what)}."
     if unsure:
-        human = f"denied, because it can't be decided ({named}): {shown(what)}; {unsure}"
+        human = f"denied, because it can't be decided{within}: {shown(what)}; {unsure}"
         agent = (
-            f"Refused by the policy of this session ({named}): {shown(what)}; {unsure}. "
+            f"Refused by the policy of this session{within}: {shown(what)}; {unsure}. "
             "Write it plainly, with every name spelled out."
         )
     elif field in INSTEAD:

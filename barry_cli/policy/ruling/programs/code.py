@@ -4,6 +4,7 @@ Such programs are opaque: nothing is made of what isn't a literal text handed to
 is known to start a program.
 """
 
+from barry_cli.policy.ruling.operands import after
 from barry_cli.policy.ruling.programs.call import (
     HOLE,
     Call,
@@ -38,7 +39,8 @@ LANGUAGES: dict[str, tuple[str, str, str]] = {
 _STARTS = frozenset(
     "system popen run call check_call check_output Popen getoutput getstatusoutput spawn spawnSync"
     " exec execSync execFile execFileSync execl execlp execv execvp execle execve execvpe spawnl"
-    " spawnlp spawnv spawnvp shell_exec passthru proc_open pcntl_exec create_subprocess_shell"
+    " spawnlp spawnv spawnvp spawnle spawnlpe spawnve spawnvpe"
+    " posix_spawn posix_spawnp shell_exec passthru proc_open pcntl_exec create_subprocess_shell"
     " create_subprocess_exec execa capture2 capture3 execute backtick Command script".split()
 )
 # These do nothing else, in whatever language.
@@ -50,6 +52,8 @@ _PLAINLY_START = (
     *("io.popen(", "Kernel.system(", "Kernel.exec(", "IO.popen(", "Open3.capture2("),
 )
 _BY_LANGUAGE = {"`": ("system", "exec "), "|": ("system(",)}
+_ARGUMENTS = ("{args:[", "{args: [", "{ args: [", "{ args:[")
+_PIPED = frozenset(("sh", "bash", "/bin/sh", "/bin/bash", "sh -s", "bash -s", "dash", "zsh"))
 _JOINS = frozenset("+%.~*")
 _CLOSES = {"(": ")", "{": "}", "[": "]", "<": ">"}
 _LONG_CODE = frozenset(("--eval", "--print", "--execute"))
@@ -127,9 +131,9 @@ def _given(words: list[Word], letters: str, valued: str, python: bool) -> _Given
             given.operand, given.behind = word, words[at:]
             break
         if head[:2] == "--":
-            if head in _LONG_CODE and at < count:
-                given.codes.append(words[at])
-                at += 1
+            code = _long_code(word, head, words[at : at + 1])
+            given.codes += code
+            at += bool(code) and "=" not in head
             continue
         for index in range(1, len(head)):
             letter = head[index]
@@ -150,11 +154,20 @@ def _given(words: list[Word], letters: str, valued: str, python: bool) -> _Given
     return given
 
 
+def _long_code(word: Word, head: str, following: list[Word]) -> list[Word]:
+    """The code that a long option gives: `--eval=CODE`, or the word behind it."""
+    option, equals, _ = head.partition("=")
+    if option not in _LONG_CODE:
+        return []
+    return [after(word, len(option) + 1)] if equals else following
+
+
 def started(code: str, near: Word, backticks: str = "") -> list[Inner]:
     """Commands that the code starts: literal ones, and that there are others."""
     found: list[Inner] = []
     at, count = 0, len(code)
     before = 0  # where the code since the last string begins
+    last = ""  # the string before, which awk may hand to a shell
     while at < count and len(found) < _MOST:
         if code[at] not in _QUOTES:
             at += 1
@@ -166,13 +179,12 @@ def started(code: str, near: Word, backticks: str = "") -> list[Inner]:
         if code[at] == "`" == backticks:
             found.append(_text(text, near))
         elif backticks == "|":
-            if (
-                _name_before(lead) == "system"
-                or lead.rstrip()[-1:] == "|"
-                or _to_getline(code, end)
-            ):
-                found.append(_text(text, near))
-        elif _name_before(lead) in _STARTS:
+            if _runs_in_awk(lead, code, end):
+                found += [_text(text, near), *([_text(last, near)] if text in _PIPED else [])]
+            last = text
+        elif code[at] == "`" and lead.rstrip()[-1:] == "$":  # a template for a shell
+            found.append(_text(_unfilled(text), near))
+        elif _name_before(_without_mode(lead)) in _STARTS:
             texts, end = _list(code, text, end)
             found += _called(texts, code, end, near)
         elif "open" in lead[-_NEAR:] and (text[:1] == "|" or text[-1:] == "|"):
@@ -246,6 +258,11 @@ def _text(text: str, near: Word) -> Script:
     return script
 
 
+def _runs_in_awk(lead: str, code: str, end: int) -> bool:
+    """The string behind `lead` is a command: `system("..")`, `print | ".."`, `".." | getline`."""
+    return _name_before(lead) == "system" or lead.rstrip()[-1:] == "|" or _to_getline(code, end)
+
+
 def _to_getline(code: str, at: int) -> bool:
     return code[at : at + 40].lstrip(" \t").removeprefix("|").lstrip(" \t&").startswith("getline")
 
@@ -283,6 +300,19 @@ def _string(code: str, at: int) -> tuple[str, int]:
     return found, at
 
 
+def _without_mode(lead: str) -> str:
+    """`spawnlp(os.P_WAIT, ` has a number in front of the program."""
+    head, opens, mode = lead.rpartition("(")
+    spawns = "spawn" in head[-16:] and mode.rstrip()[-1:] == ","
+    return head + opens if opens and spawns else lead
+
+
+def _unfilled(template: str) -> str:
+    """A text with HOLE for each `${..}`."""
+    first, *rest = template.split("${")
+    return first + "".join([HOLE + piece.partition("}")[2] for piece in rest])
+
+
 def _list(code: str, first: str, at: int) -> tuple[list[str], int]:
     """All strings of the call whose first one ends at `at`."""
     texts = [first]
@@ -293,6 +323,8 @@ def _list(code: str, first: str, at: int) -> tuple[list[str], int]:
             texts.append(text)
         elif char.isspace() or char in ",[":
             at += 1
+        elif code.startswith(_ARGUMENTS, at):
+            at = code.index("[", at)
         else:
             break
     return texts, at

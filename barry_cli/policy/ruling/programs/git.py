@@ -81,6 +81,24 @@ def _setting(word: Word, program: Word, subcommand: str | None, rest: list[Word]
     return []
 
 
+def configured(name: str, value: Word, skip: int) -> list[Inner]:
+    """What settings in git's own variables may run: each one as a program and as an alias."""
+    text = (joined([value], lenient=True) or "")[skip:]
+    texts = [text]
+    if name == "GIT_CONFIG_PARAMETERS":
+        quoted = text.split("'")[1::2]
+        texts = [each.partition("=")[2] or each for each in quoted]
+    found: list[Inner] = []
+    for each in texts:
+        script = Script(each.removeprefix("!"), [value])
+        script.lenient = True
+        found.append(script)
+        pieces = _split(each)
+        if pieces and each[:1] != "!":
+            found.append(Run([known("git", value), *(known(piece, value) for piece in pieces)]))
+    return found
+
+
 def _split(value: str) -> list[str]:
     return [piece.strip("'\"") for piece in value.split()]
 

@@ -7,17 +7,19 @@ from barry_cli.policy.ruling.shell.nodes import Word
 HELPERS = frozenset(
     "GIT_SSH_COMMAND GIT_SSH GIT_PAGER PAGER MANPAGER GIT_EDITOR EDITOR VISUAL GIT_SEQUENCE_EDITOR"
     " GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS BROWSER RSYNC_RSH CVS_RSH"
-    " GIT_PROXY_COMMAND".split()
+    " GIT_PROXY_COMMAND FCEDIT LESSOPEN LESSCLOSE LESSEDIT".split()
 )
 
+SETTINGS = ("GIT_CONFIG_VALUE_", "GIT_CONFIG_PARAMETERS")
+"""Variables with settings of git in them, of which some name programs."""
 
-LATE = frozenset(("BASH_ENV", "ENV", "PROMPT_COMMAND", "PS0", "PS4"))
+LATE = frozenset(("BASH_ENV", "ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4"))
 """Variables whose value bash itself runs."""
 
 
 def may_run(name: str, value: Word) -> bool:
     """Something may be run by and by because the variable has this value."""
-    if name in HELPERS or name in LATE:
+    if name in HELPERS or name in LATE or name.startswith(SETTINGS):
         return True
     text = value.text
     return text is not None and "[" in text and ("$(" in text or "`" in text)

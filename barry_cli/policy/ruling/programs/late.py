@@ -2,12 +2,12 @@
 
 from barry_cli.policy.ruling.programs.call import HOLE, Call, Run, Script, joined, unknown
 from barry_cli.policy.ruling.programs.feeds import of_file
-from barry_cli.policy.ruling.programs.helpers import HELPERS, helping_script
+from barry_cli.policy.ruling.programs.helpers import HELPERS, SETTINGS, helping_script
 from barry_cli.policy.ruling.programs.shells import Inner, file_script, inherited
 from barry_cli.policy.ruling.shell.nodes import PROCESS_IN, Word
 
 # Variables whose value bash expands when it starts, shows a prompt or traces.
-_EXPANDED = frozenset(("BASH_ENV", "ENV", "PS0", "PS4"))
+_EXPANDED = frozenset(("BASH_ENV", "ENV", "PS0", "PS1", "PS2", "PS4"))
 _STARTS = frozenset(("BASH_ENV", "ENV"))
 _DECLARE = frozenset(("declare", "local", "typeset"))
 _EXPANDING = ("expand_aliases", "posix", "POSIXLY_CORRECT")
@@ -18,7 +18,12 @@ def given(name: str, value: Word, call: Call, skip: int = 0) -> list[Inner]:
     name.
     """
     if name in HELPERS:
-        return [helping_script(value, skip)]
+        piped = value.prefix[skip : skip + 3].lstrip("|-@")  # how `less` is told to read a pipe
+        return [helping_script(value, skip + len(value.prefix[skip : skip + 3]) - len(piped))]
+    if name.startswith(SETTINGS):
+        from barry_cli.policy.ruling.programs.git import configured
+
+        return configured(name, value, skip)
     if name == "PROMPT_COMMAND":
         return [helping_script(value, skip)]
     if name[:10] == "BASH_FUNC_":

@@ -39,6 +39,19 @@ from barry_cli.policy.ruling.programs.wrappers import ALIASES, WRAPPERS
 from barry_cli.policy.ruling.shell.nodes import PLACES, Command, Reading
 from barry_cli.policy.ruling.shell.reading import read
 
+
+def _console(call: Call) -> list[Inner]:
+    from barry_cli.policy.ruling.programs import consoles
+
+    return consoles.console(call)
+
+
+def _pager(call: Call) -> list[Inner]:
+    from barry_cli.policy.ruling.programs import consoles
+
+    return consoles.pager(call)
+
+
 _SPECIAL = {
     ".": shells.sourced,
     "alias": late.aliased,
@@ -87,6 +100,10 @@ _SPECIAL = {
     **dict.fromkeys(("[", "let", "printf", "read", "test", "unset", "wait"), late.subscripted),
     **dict.fromkeys(("declare", "export", "local", "readonly", "typeset"), late.declared),
     **dict.fromkeys(("expect", "tclsh", "wish"), little.tcl),
+    **dict.fromkeys(
+        "psql mysql mariadb sqlite3 sqlite duckdb lldb ghci ftp lftp mail".split(), _console
+    ),
+    **dict.fromkeys(("less", "more", "most"), _pager),
     **dict.fromkeys(("gcc", "g++", "cc", "clang"), little.compiled),
     **dict.fromkeys(SHELLS, shells.shell),
     **dict.fromkeys(LANGUAGES, coded),

@@ -262,14 +262,16 @@ class Reading:
     """All that was found in `text`.
 
     `commands`: every simple command anywhere in it, in order of appearance. `redirects`: every
-    redirection anywhere, those of groups too. `unparseable`: "" or why the text couldn't be read
-    as bash would; `commands` then holds what stood before that place.
+    redirection anywhere, those of groups too. `loops`: the variable of each `for` and `select`,
+    and the words behind its `in`. `unparseable`: "" or why the text couldn't be read as bash
+    would; `commands` then holds what stood before that place.
     """
 
-    __slots__ = ("commands", "redirects", "text", "unparseable")
+    __slots__ = ("commands", "loops", "redirects", "text", "unparseable")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.commands: list[Command] = []
         self.redirects: list[Redirect] = []
+        self.loops: list[tuple[str, list[Word]]] = []
         self.unparseable = ""

@@ -168,10 +168,12 @@ class Reader(Lists):
             if self.portable:
                 raise Unreadable("(( that another shell reads differently")
             group.kind = "(("
-            _, outer = self.arithmetic(j + 1, False)
+            inner, outer = self.arithmetic(j + 1, False)
             if outer >= 0:
                 self.i = outer + 1
                 return
+            if self.s.startswith("\n", self.skip(inner + 1)):  # bash drops this line end
+                raise Unreadable("(( that bash misreads")
             self.forget(mark)
             group.kind = "("
         self.i = i + 1
@@ -212,7 +214,9 @@ class Reader(Lists):
             self.gap()
             self.turns(True)
             return
+        begin = self.i
         self.operand_word()
+        name = s[begin : self.i]
         self.blank()
         at = self.i
         if s.startswith(";", at):
@@ -223,7 +227,7 @@ class Reader(Lists):
         self.gap()
         if self.key() == "in":
             self.i = self.key_end
-            self.choices()
+            self.reading.loops.append((name, self.choices()))
             self.turns(True)
         else:
             self.turns(self.i > at)
@@ -234,7 +238,7 @@ class Reader(Lists):
         if not pieces or self.number(pieces):
             raise Unreadable(UNEXPECTED)
 
-    def choices(self) -> None:
+    def choices(self) -> list[Word]:
         """The words behind `in`, and what ends them."""
         s = self.s
         words: list[Word] = []
@@ -252,6 +256,7 @@ class Reader(Lists):
                 raise Unreadable(UNEXPECTED)
             self.finish(pieces, i, words, ARGUMENT)
         self.gap()
+        return words
 
     def turns(self, braces: bool) -> None:
         """The body of a loop: do .. done, or { .. } where `braces`."""

@@ -283,3 +283,13 @@ def test_a_relative_folder_is_the_session_s(project: Path) -> None:
     made = policy(project, ONLY)
     assert rule(made, "scribble", {"where": "a"}, "src").allowed
     assert not rule(made, "scribble", {"where": "a"}, "").allowed
+
+
+def test_a_refusal_that_no_rule_stands_behind_names_none() -> None:
+    from barry_cli.policy.ruling.wording import denied
+
+    verdict = denied("", "", "the command line can't be seen", unsure="no text")
+    assert "()" not in verdict.human + verdict.agent
+    named = denied("bash.denyPrograms", "git:push", "x", unsure="no text")
+    assert "(bash.denyPrograms git:push)" in named.human
+    assert "(bash.denyPrograms git:push)" in named.agent
