@@ -7,6 +7,7 @@ from barry_cli.policy.ruling.programs.call import Found
 from barry_cli.policy.ruling.programs.rules import denial
 from barry_cli.policy.ruling.programs.walk import walk
 from barry_cli.policy.ruling.shell.reading import read
+from barry_cli.policy.ruling.shell.source import TOO_MUCH
 from barry_cli.policy.ruling.tool_names import files_rule
 from barry_cli.policy.ruling.verdict import Verdict, allowed
 from barry_cli.policy.ruling.wording import denied
@@ -16,7 +17,12 @@ _TOUCHES = {"read": "reads", "write": "writes", "change": "changes", "touch": "n
 
 def is_restricted(policy: Policy) -> bool:
     """Does any rule speak of what command lines do?"""
-    some = policy.deny or policy.programs or policy.actions or policy.domains or policy.files_deny
+    return bool(policy.deny) or _refuses_unread(policy)
+
+
+def _refuses_unread(policy: Policy) -> bool:
+    """Is a command line that can't be read refused?"""
+    some = policy.programs or policy.actions or policy.domains or policy.files_deny
     return (
         bool(some or files_rule(policy.denied_access))
         or policy.files_allow is not None
@@ -33,7 +39,11 @@ def command_verdict(policy: Policy, text: str, folders: list[str]) -> Verdict:
     verdict = _by_text(policy, text)
     if verdict is not None:
         return verdict
-    found = walk(read(text))
+    reading = read(text)
+    if reading.unparseable.endswith(TOO_MUCH) and _refuses_unread(policy):
+        # Refused in any case: what all of its commands would do is not worth the time.
+        reading.commands, reading.redirects, reading.loops = [], [], []
+    found = walk(reading)
     unsure: Verdict | None = None
     for check in (_programs, _network, _files, _repository):
         verdict = check(policy, found, folders)

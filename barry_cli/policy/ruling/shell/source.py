@@ -10,9 +10,11 @@ from barry_cli.policy.ruling.shell.nodes import (
 )
 
 MOST_CHARACTERS = 65_536
-MOST_COMMANDS = 1_536
-MOST_REDIRECTS = 1_536
-MOST_WORDS = 4_096  # those that are not plain count twice
+TOO_MUCH = " than are read"
+"""How the reason ends where a line goes beyond a limit."""
+MOST_COMMANDS = 768
+MOST_REDIRECTS = 768
+MOST_WORDS = 3_072  # those that are not plain count twice
 MOST_PIECES = 4_096
 DEEPEST = 48
 

@@ -494,8 +494,8 @@ def test_hostile_texts_are_refused(text: str) -> None:
 def test_ordinary_nesting_is_read() -> None:
     assert lines("a $(" * 20 + "b" + ")" * 20)[-1] == "b"
     assert read("((a); (b)); ( (c) ); ((d))").unparseable == ""
-    assert len(read("a b;" * 1_500).commands) == 1_500
-    assert "commands" in read("a b;" * 1_600).unparseable
+    assert len(read("a b;" * 760).commands) == 760
+    assert "commands" in read("a b;" * 800).unparseable
 
 
 @pytest.mark.parametrize("text", ["((a)\n(b))", "((a b)\\\n\n c)", "x || ((a  b)\n (c d))"])
