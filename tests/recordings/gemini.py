@@ -84,7 +84,7 @@ async def record(recorder: Recorder) -> None:
 
         goes_on = Continuation(resumed) if resumed else None
         given = lab.input("a prompt", continuation=goes_on)
-        given.config.mcp_servers.update(servers)  # type: ignore[attr-defined] # a dict of its own
+        given.config.mcp_servers.update(servers)
         lines = [short(line) for line in lab.executor.lines()]
         recorder.keep(case, lines, lab.executor.argvs[-1], events, Dialogue(given), answer)
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from barry_adapter_gemini.declared import (
     COMMAND,
     GUARANTEES,
+    HOSTED_GUARANTEES,
+    HOSTED_NATIVE,
     ID,
     LABEL,
     NATIVE,
@@ -26,10 +30,32 @@ from barry_cli.adapters import (
     Login,
     Pin,
     Requirements,
+    SessionMode,
     define_adapter,
 )
 
+if TYPE_CHECKING:
+    from barry_cli.adapters import StartEngine
+    from barry_cli.sessions import ContinuationHarness, Session, SessionConfig
+
 _INSTALL = f"npm install -g {PACKAGE}@{VERSION}"
+
+# The driver is dear to import: a launch does without it.
+
+
+async def _start(config: SessionConfig, start_engine: StartEngine) -> Session:
+    from barry_adapter_gemini.hosted import start
+
+    return await start(config)
+
+
+async def _open_continuation(
+    config: SessionConfig, start_engine: StartEngine
+) -> ContinuationHarness:
+    from barry_adapter_gemini.hosted import open_continuation
+
+    return await open_continuation(config)
+
 
 adapter = define_adapter(
     Adapter(
@@ -105,7 +131,24 @@ adapter = define_adapter(
                 plan=plan,
             ),
             "instrumented": None,
-            "hosted": None,
+            "hosted": SessionMode(
+                guarantees=HOSTED_GUARANTEES,
+                verified_on=VERSION,
+                evidence=Evidence(
+                    check="hosted_checks:hosted",
+                    proves="every call is ruled on, also those that Gemini CLI allows by itself: "
+                    "a denied one has no effect and the agent reads why, the same call allowed "
+                    "has its effect; the folder's settings run no command and give no server; a "
+                    "message that begins like a command is none; a turn is cut short; its "
+                    "conversation goes on in another process, and is still there after that",
+                ),
+                native=HOSTED_NATIVE,
+                platforms=("linux",),
+                approval_continuation="live",
+                structured_output="prompted",
+                start=_start,
+                open_continuation=_open_continuation,
+            ),
         },
         bag=".",
         options=OPTIONS,

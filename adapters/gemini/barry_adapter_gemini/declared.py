@@ -64,6 +64,33 @@ GUARANTEES = Guarantees(
     steer=False,
 )
 
+# What asks somebody who isn't there, works out of sight, or now and then acts without asking.
+_NOT_HOSTED = {
+    "activate_skill",
+    "ask_user",
+    "complete_task",
+    "enter_plan_mode",
+    "exit_plan_mode",
+    "invoke_agent",
+    "list_mcp_resources",
+    "read_many_files",
+    "read_mcp_resource",
+}
+
+HOSTED_NATIVE = NativeControl(
+    grantable=tuple(tool for tool in NATIVE_TOOLS if tool not in _NOT_HOSTED)
+)
+
+HOSTED_GUARANTEES = Guarantees(
+    capture="near-total",
+    delivery="turn-end",
+    gating="per-call",
+    identity="inherent",
+    interrupt=True,
+    keeps_vendor_ui=False,
+    steer=False,
+)
+
 OPTIONS = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",

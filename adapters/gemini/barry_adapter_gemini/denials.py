@@ -9,10 +9,10 @@ import re
 
 from barry_adapter_gemini.declared import LABEL, NATIVE, NATIVE_TOOLS, LaunchRefused
 from barry_adapter_gemini.places import machine_folder
-from barry_adapter_gemini.settings import of_folder, of_machine, of_user
+from barry_adapter_gemini.settings import Settings, of_folder, of_machine, of_user
 from barry_cli.adapters import PlanDraft
 
-_FLAG = "--admin-policy"
+FLAG = "--admin-policy"
 _PLAIN = re.compile(r"[A-Za-z0-9_.:-]+")
 
 
@@ -21,21 +21,29 @@ def deny(draft: PlanDraft) -> None:
     denied = draft.denied(NATIVE_TOOLS, NATIVE)
     if not denied:
         return
-    path = str(draft.file("denied.toml", _rules(denied)))
+    config = draft.config
+    folder = of_folder(config.cwd, config.env)
+    rule(draft, "denied.toml", rules(denied), folder)
+    if reason := undone(draft, folder):
+        draft.warn(f"the denied tools are not held: {reason}")
+        draft.lower(reason, gating="none")
+
+
+def rule(draft: PlanDraft, name: str, text: str, folder: Settings) -> None:
+    """Have rules taken before all others. ``folder``: the settings of the folder that count."""
+    path = str(draft.file(name, text))
     if "," in path:
         raise LaunchRefused(
             f"{LABEL} splits paths at a comma, and {path} has one",
             hint="set BARRY_HOME to a folder without a comma in its name",
         )
     # Ours stands first: of two rules that weigh the same, the first one counts.
-    draft.args.append(f"{_FLAG}={path}")
-    _repeat(draft)
-    if reason := _undone(draft):
-        draft.warn(f"the denied tools are not held: {reason}")
-        draft.lower(reason, gating="none")
+    draft.args.append(f"{FLAG}={path}")
+    _repeat(draft, folder)
 
 
-def _rules(denied: list[str]) -> str:
+def rules(denied: list[str]) -> str:
+    """What denies these tools. Raises LaunchRefused for what no rule can name."""
     native = [tool for tool in denied if not tool.startswith("mcp__")]
     rules = [f"[[rule]]\ntoolName = {json.dumps(native)}"] if native else []
     for tool in denied:
@@ -55,20 +63,17 @@ def _named(tool: str) -> str:
     return json.dumps(tool or "*")
 
 
-def _repeat(draft: PlanDraft) -> None:
+def _repeat(draft: PlanDraft, folder: Settings) -> None:
     """The flag takes the place of the same setting: name those files too."""
     config = draft.config
-    for settings in (
-        of_machine(config.env),
-        of_user(config.env),
-        of_folder(config.cwd, config.env),
-    ):
+    for settings in (of_machine(config.env), of_user(config.env), folder):
         paths = settings.at("adminPolicyPaths") if settings is not None else None
         for path in paths if isinstance(paths, list) else ():
-            draft.args.append(f"{_FLAG}={path}")
+            draft.args.append(f"{FLAG}={path}")
 
 
-def _undone(draft: PlanDraft) -> str | None:
+def undone(draft: PlanDraft, folder: Settings) -> str | None:
+    """Why the rules would not be held, or None."""
     config = draft.config
     policies = machine_folder() / "policies"
     if any(policies.glob("*.toml")):
@@ -79,11 +84,7 @@ def _undone(draft: PlanDraft) -> str | None:
         or draft.inherited("GEMINI_SANDBOX") not in (None, "false", "0")
         or any(
             settings.at("tools", "sandbox")
-            for settings in (
-                of_folder(config.cwd, config.env),
-                of_user(config.env),
-                of_machine(config.env),
-            )
+            for settings in (folder, of_user(config.env), of_machine(config.env))
             if settings is not None
         )
     )

@@ -12,6 +12,7 @@ from barry_adapter_gemini.conversation import conversation
 from barry_adapter_gemini.declared import COMMAND, GUARANTEES, LABEL, VENDOR, LaunchRefused
 from barry_adapter_gemini.denials import deny
 from barry_adapter_gemini.routing import needs_login, route
+from barry_adapter_gemini.settings import of_folder
 from barry_adapter_gemini.system import arrange, warn_of_updates
 from barry_cli.adapters import LaunchPlan, PlanDraft
 
@@ -22,48 +23,61 @@ if TYPE_CHECKING:
 async def plan(config: SessionConfig) -> LaunchPlan:
     """Plan a launch. Raises LaunchRefused for what must not go on as asked."""
     with PlanDraft(LABEL, config, GUARANTEES) as draft:
-        _model(draft)
+        model(draft)
         deny(draft)
-        for root in draft.config.project_roots or ():
-            if "," in root:
-                draft.warn(f"{LABEL} splits folders at a comma: {root} is left out")
-            else:
-                draft.args.append(f"--include-directories={root}")
+        reach(draft)
         _options(draft)
-        own = {**route(draft), **_servers(draft)}
+        folder = of_folder(config.cwd, config.env)
+        own = {**route(draft, folder), **_servers(draft)}
         arranged = arrange(draft, own)
-        needs_login(draft, own, arranged=arranged)
+        needs_login(draft, own, folder, arranged=arranged)
         if not arranged:
-            warn_of_updates(draft)
+            warn_of_updates(draft, folder)
             _without_servers(draft)
         _only(draft, arranged=arranged)
         known, discover = conversation(draft)
         return draft.finish(COMMAND, harness_session_id=known, discover=discover)
 
 
-def _model(draft: PlanDraft) -> None:
-    model = draft.config.model
-    if model is None:
+def model(draft: PlanDraft) -> None:
+    """Raises LaunchRefused for a model that can't be reached."""
+    asked = draft.config.model
+    if asked is None:
         return
-    vendor, _, name = model.partition("/")
+    vendor, _, name = asked.partition("/")
     if not (vendor and name):
         raise LaunchRefused(
-            f"a model is written vendor/model, and {model!r} is not",
+            f"a model is written vendor/model, and {asked!r} is not",
             hint=f"name one of its vendor's models, as {VENDOR}/MODEL",
         )
     if vendor != VENDOR and draft.config.endpoint is None:
         raise LaunchRefused(
-            f"{LABEL} reaches {model} only through an endpoint that speaks {VENDOR}'s API, and "
+            f"{LABEL} reaches {asked} only through an endpoint that speaks {VENDOR}'s API, and "
             "none was given",
             hint=f"install an adapter that carries {vendor}, or name a model as {VENDOR}/MODEL",
         )
     draft.args.append(f"--model={name}")
 
 
+def reach(draft: PlanDraft) -> None:
+    """The folders besides its own."""
+    for root in draft.config.project_roots or ():
+        if "," in root:
+            draft.warn(f"{LABEL} splits folders at a comma: {root} is left out")
+        else:
+            draft.args.append(f"--include-directories={root}")
+
+
 def _options(draft: PlanDraft) -> None:
     options = draft.config.options or {}
     if "approvalMode" in options:
         draft.args.append(f"--approval-mode={options['approvalMode']}")
+    extensions(draft)
+
+
+def extensions(draft: PlanDraft) -> None:
+    """The user's extensions to load."""
+    options = draft.config.options or {}
     if "extensions" in options:
         draft.args += [f"--extensions={name}" for name in options["extensions"] or ("none",)]
 
@@ -96,6 +110,10 @@ def _without_servers(draft: PlanDraft) -> None:
         )
 
 
+NO_SERVER = "barry:none"
+"""The name of no server. With an empty one this build doesn't start at all."""
+
+
 def _only(draft: PlanDraft, *, arranged: bool) -> None:
     """Keep the user's and the folder's own servers out, where that was asked for."""
     config = draft.config
@@ -108,7 +126,7 @@ def _only(draft: PlanDraft, *, arranged: bool) -> None:
             f"{LABEL} splits the names of MCP servers at a comma",
             hint="give the server a name without one",
         )
-    draft.args += [f"--allowed-mcp-server-names={name}" for name in names or ("",)]
+    draft.args += [f"--allowed-mcp-server-names={name}" for name in names or (NO_SERVER,)]
     if names:
         draft.warn(
             f"{LABEL} does not ask before it calls a tool of {', '.join(names)}: to name the "

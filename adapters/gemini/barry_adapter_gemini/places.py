@@ -48,6 +48,15 @@ def conversations(cwd: str, env: Env) -> list[Conversation]:
     return sorted(found.values(), key=lambda each: each.written, reverse=True)
 
 
+def new_conversation_file(id: str, cwd: str, env: Env) -> Path | None:
+    """Where a conversation is looked for that is brought here; None where no folder is named yet.
+
+    Its name has a minute that is long past: a file of the present one may be written anew.
+    """
+    folder = next((each for each in _folders_of(cwd, env) if each.is_dir()), None)
+    return folder / "chats" / f"session-2000-01-01T00-00-{id[:8]}.jsonl" if folder else None
+
+
 def _in(chats: Path) -> Iterator[Conversation]:
     try:
         paths = sorted(chats.glob("session-*.jsonl"))
@@ -63,7 +72,8 @@ def _in(chats: Path) -> Iterator[Conversation]:
         # What subagents did is kept apart, under ids of their own.
         if isinstance(header, dict) and header.get("kind", "main") == "main":
             known = header.get("sessionId")
-            if isinstance(known, str) and known:
+            # One with a blank before it belongs to a file that is left over, see ``dialogue``.
+            if isinstance(known, str) and known == known.strip() != "":
                 yield Conversation(known, path, written)
 
 

@@ -14,7 +14,6 @@ from barry_adapter_gemini.declared import APIS, LABEL, LaunchRefused
 from barry_adapter_gemini.settings import (
     Settings,
     has_key,
-    of_folder,
     of_user,
     variables_of_folder,
 )
@@ -51,14 +50,16 @@ _BESIDE = (
 )
 
 
-def route(draft: PlanDraft) -> dict[str, Any]:
+def route(draft: PlanDraft, folder: Settings) -> dict[str, Any]:
     """Settle endpoint and key; gives the system settings that this needs.
+
+    ``folder``: the settings of the folder that count.
 
     Raises LaunchRefused for an endpoint that can't be used safely, and for a folder whose
     settings would send the user's key elsewhere.
     """
     config = draft.config
-    folder, user = of_folder(config.cwd, config.env), of_user(config.env)
+    user = of_user(config.env)
     endpoint = config.endpoint
     routed = endpoint is not None or bool(draft.inherited(BASE_URL))
     _refuse_addresses(folder, "your key")
@@ -70,8 +71,12 @@ def route(draft: PlanDraft) -> dict[str, Any]:
     return _login(draft, folder, user) if routed else {}
 
 
-def needs_login(draft: PlanDraft, own: dict[str, Any], *, arranged: bool) -> None:
+def needs_login(
+    draft: PlanDraft, own: dict[str, Any], folder: Settings, *, arranged: bool, asks: bool = True
+) -> None:
     """Refuse a routed launch that the settings would lead elsewhere; warn where a person decides.
+
+    ``asks``: where nobody has chosen a kind of login, it asks for one.
 
     Raises LaunchRefused.
     """
@@ -81,10 +86,12 @@ def needs_login(draft: PlanDraft, own: dict[str, Any], *, arranged: bool) -> Non
     config = draft.config
     chosen = [
         found
-        for found in (of_folder(config.cwd, config.env), of_user(config.env))
+        for found in (folder, of_user(config.env))
         if found.at("security", "auth", "selectedType") is not None
     ]
     if not chosen:
+        if not asks:
+            return
         draft.warn(
             f'{LABEL} will ask how to log in: with "Use Gemini API Key" it keeps to the endpoint '
             "and key of this launch"

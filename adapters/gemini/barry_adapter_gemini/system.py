@@ -12,7 +12,7 @@ from typing import Any
 
 from barry_adapter_gemini.declared import LABEL
 from barry_adapter_gemini.places import SYSTEM_DEFAULTS, SYSTEM_SETTINGS, machine_folder
-from barry_adapter_gemini.settings import of_folder, of_machine, of_user
+from barry_adapter_gemini.settings import Settings, of_machine, of_user
 from barry_cli.adapters import PlanDraft
 
 _SHIPPED = Path(__file__).parent / "system.json"
@@ -31,9 +31,15 @@ def arrange(draft: PlanDraft, own: dict[str, Any]) -> bool:
         path = draft.file("system.json", json.dumps({**general, **own}, ensure_ascii=False))
     else:
         path = _SHIPPED
-    if not honoured(path):
-        if own:
-            path.unlink()  # it may hold secrets, and nobody will read it
+    if own and not honoured(path):
+        path.unlink()  # it may hold secrets, and nobody will read it
+        return False
+    return set_above(draft, path)
+
+
+def set_above(draft: PlanDraft, path: Path) -> bool:
+    """Put the settings in a file above all others. False where that can't be done."""
+    if of_machine(draft.config.env) is not None or not honoured(path):
         return False
     draft.env[SYSTEM_SETTINGS] = str(path)
     defaults = machine_folder() / "system-defaults.json"
@@ -43,14 +49,13 @@ def arrange(draft: PlanDraft, own: dict[str, Any]) -> bool:
     return True
 
 
-def warn_of_updates(draft: PlanDraft) -> None:
-    """Say that Gemini CLI may replace itself, unless its own settings rule that out."""
+def warn_of_updates(draft: PlanDraft, folder: Settings) -> None:
+    """Say that Gemini CLI may replace itself, unless its own settings rule that out.
+
+    ``folder``: the settings of the folder that count.
+    """
     config = draft.config
-    for settings in (
-        of_machine(config.env),
-        of_folder(config.cwd, config.env),
-        of_user(config.env),
-    ):
+    for settings in (of_machine(config.env), folder, of_user(config.env)):
         updates = settings.at("general", "enableAutoUpdate") if settings is not None else None
         if updates is False:
             return

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from barry_adapter_qwen.declared import (
     COMMAND,
     GUARANTEES,
+    HOSTED_GUARANTEES,
+    HOSTED_NATIVE,
     ID,
     LABEL,
     NATIVE,
@@ -26,8 +30,13 @@ from barry_cli.adapters import (
     OfferedModel,
     Pin,
     Requirements,
+    SessionMode,
     define_adapter,
 )
+
+if TYPE_CHECKING:
+    from barry_cli.adapters import StartEngine
+    from barry_cli.sessions import ContinuationHarness, Session, SessionConfig
 
 _INSTALL = f"npm install -g {PACKAGE}@{VERSION}"
 
@@ -37,6 +46,23 @@ _MODELS = (
     ("qwen/qwen3-coder-plus", "Qwen3 Coder Plus"),
     ("qwen/qwen3-coder-next", "Qwen3 Coder Next"),
 )
+
+# The driver is dear to import: a launch does without it.
+
+
+async def _start(config: SessionConfig, start_engine: StartEngine) -> Session:
+    from barry_adapter_qwen.hosted import start
+
+    return await start(config)
+
+
+async def _open_continuation(
+    config: SessionConfig, start_engine: StartEngine
+) -> ContinuationHarness:
+    from barry_adapter_qwen.hosted import open_continuation
+
+    return await open_continuation(config)
+
 
 adapter = define_adapter(
     Adapter(
@@ -117,7 +143,24 @@ adapter = define_adapter(
                 plan=plan,
             ),
             "instrumented": None,
-            "hosted": None,
+            "hosted": SessionMode(
+                guarantees=HOSTED_GUARANTEES,
+                verified_on=VERSION,
+                evidence=Evidence(
+                    check="hosted_checks:hosted",
+                    proves="every call is ruled on, also those that Qwen Code or the user's own "
+                    "settings allow: a denied one has no effect and the agent reads why, the same "
+                    "call allowed has its effect; neither the user's hooks nor the folder's "
+                    "settings run or allow anything; a message that begins like a command is "
+                    "none; a turn is cut short, and its conversation goes on in another process",
+                ),
+                native=HOSTED_NATIVE,
+                platforms=("linux",),
+                approval_continuation="live",
+                structured_output="prompted",
+                start=_start,
+                open_continuation=_open_continuation,
+            ),
         },
         bag=".",
         offered_models=tuple(OfferedModel(id=name, label=label) for name, label in _MODELS),

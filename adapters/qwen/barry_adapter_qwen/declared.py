@@ -54,6 +54,40 @@ GUARANTEES = Guarantees(
     steer=False,
 )
 
+# What asks somebody who isn't there, works out of sight or after its turn, or what can't be told
+# from another tool by how Qwen Code asks about it.
+_NOT_HOSTED = {
+    "agent",
+    "ask_user_question",
+    "cron_create",
+    "cron_delete",
+    "cron_list",
+    "exit_plan_mode",
+    "glob",
+    "lsp",
+    "monitor",
+    "save_memory",
+    "send_message",
+    "skill",
+    "structured_output",
+    "task_stop",
+    "tool_search",
+}
+
+HOSTED_NATIVE = NativeControl(
+    grantable=tuple(tool for tool in NATIVE_TOOLS if tool not in _NOT_HOSTED)
+)
+
+HOSTED_GUARANTEES = Guarantees(
+    capture="near-total",
+    delivery="turn-end",
+    gating="per-call",
+    identity="inherent",
+    interrupt=True,
+    keeps_vendor_ui=False,
+    steer=False,
+)
+
 LOGINS = ("openai", "anthropic", "gemini", "vertex-ai", "qwen-oauth")
 """The kinds of login, each of which speaks an API of its own."""
 

@@ -24,6 +24,8 @@ from barry_adapter_qwen.system import arrange
 from barry_cli.adapters import LaunchPlan, PlanDraft
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from barry_cli.sessions import SessionConfig
 
 _LONGEST_ARGUMENT = 100_000
@@ -36,13 +38,9 @@ async def plan(config: SessionConfig) -> LaunchPlan:
         arrange(draft, route(draft))
         _tools(draft)
         _servers(draft)
-        for root in draft.config.project_roots or ():
-            if "," in root:
-                draft.warn(f"{LABEL} splits folders at a comma: {root} is left out")
-            else:
-                draft.args.append(f"--include-directories={root}")
+        reach(draft)
         _options(draft)
-        _prompt(draft)
+        prompt(draft)
         if draft.config.max_turns is not None:
             draft.args.append(f"--max-session-turns={draft.config.max_turns}")
         known, discover = conversation(draft)
@@ -53,19 +51,25 @@ def _tools(draft: PlanDraft) -> None:
     denied = draft.denied(NATIVE_TOOLS, NATIVE)
     if not denied:
         return
+    exclude(draft, denied)
+    if contained(draft):
+        reason = f"in its own sandbox {LABEL} was not shown to hold them"
+        draft.warn(f"the denied tools may not be held: {reason}")
+        draft.lower(reason, gating="none")
+
+
+def exclude(draft: PlanDraft, denied: Sequence[str]) -> None:
+    """Switch tools off. Raises LaunchRefused for a name that can't be written."""
     if any("," in tool for tool in denied):
         raise LaunchRefused(
             f"{LABEL} splits the names of denied tools at a comma",
             hint="deny each tool by itself",
         )
     draft.args.append(f"--exclude-tools={','.join(denied)}")
-    if _contained(draft):
-        reason = f"in its own sandbox {LABEL} was not shown to hold them"
-        draft.warn(f"the denied tools may not be held: {reason}")
-        draft.lower(reason, gating="none")
 
 
-def _contained(draft: PlanDraft) -> bool:
+def contained(draft: PlanDraft) -> bool:
+    """Whether it would run in its own sandbox."""
     config = draft.config
     words = {word.split("=")[0] for word in config.extra_args or ()}
     if {"-s", "--sandbox"} & words:
@@ -110,15 +114,31 @@ def _servers(draft: PlanDraft) -> None:
         draft.args.append(f"--allowed-mcp-server-names={','.join(servers)}")
 
 
+def reach(draft: PlanDraft) -> None:
+    """The folders besides its own."""
+    for root in draft.config.project_roots or ():
+        if "," in root:
+            draft.warn(f"{LABEL} splits folders at a comma: {root} is left out")
+        else:
+            draft.args.append(f"--include-directories={root}")
+
+
 def _options(draft: PlanDraft) -> None:
+    extensions(draft)
     options = draft.config.options or {}
-    if "extensions" in options:
-        draft.args.append(f"--extensions={','.join(options['extensions']) or 'none'}")
     if "approvalMode" in options:
         draft.args.append(f"--approval-mode={options['approvalMode']}")
 
 
-def _prompt(draft: PlanDraft) -> None:
+def extensions(draft: PlanDraft) -> None:
+    """The user's extensions to load."""
+    options = draft.config.options or {}
+    if "extensions" in options:
+        draft.args.append(f"--extensions={','.join(options['extensions']) or 'none'}")
+
+
+def prompt(draft: PlanDraft) -> None:
+    """Words beside its own prompt. Raises LaunchRefused when they are too long for an argument."""
     text = draft.config.system_prompt
     if text is None:
         return

@@ -13,6 +13,8 @@ Env = Mapping[str, str | None]
 SYSTEM_SETTINGS = "QWEN_CODE_SYSTEM_SETTINGS_PATH"
 SYSTEM_DEFAULTS = "QWEN_CODE_SYSTEM_DEFAULTS_PATH"
 
+TRUSTED_FOLDERS = "QWEN_CODE_TRUSTED_FOLDERS_PATH"
+
 _CONVERSATION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -50,6 +52,11 @@ def conversation_files(cwd: str, env: Env, elsewhere: str | None = None) -> Iter
         return
     for _, path in sorted(dated, reverse=True):
         yield path
+
+
+def conversation_file(id: str, cwd: str, env: Env, elsewhere: str | None = None) -> Path:
+    """Where a conversation of this folder is kept, whether it is there or not."""
+    return _chats(cwd, env, elsewhere) / f"{id}.jsonl"
 
 
 def _chats(cwd: str, env: Env, elsewhere: str | None) -> Path:

@@ -47,10 +47,16 @@ def of_folder(cwd: str, env: Env) -> Settings:
 
     In the home folder they are the user's own, and left out.
     """
+    path = Path(os.path.realpath(cwd)) / ".qwen" / "settings.json"
+    return _read(path) if folder_file(cwd, env) == path else Settings(path, {})
+
+
+def folder_file(cwd: str, env: Env) -> Path | None:
+    """The settings file that comes with the folder; None where there is none of its own."""
     folder = Path(os.path.realpath(cwd))
     path = folder / ".qwen" / "settings.json"
     own = folder == Path(os.path.realpath(home(env)))
-    return Settings(path, {}) if own else _read(path)
+    return path if not own and os.path.lexists(path) else None
 
 
 def of_machine(env: Env) -> Settings | None:

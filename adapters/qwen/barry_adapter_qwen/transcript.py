@@ -25,11 +25,16 @@ from barry_cli.sessions import (
 
 def files(cwd: str, env: Mapping[str, str | None]) -> Iterator[Path]:
     """The transcripts of a folder, newest first, wherever the user's settings put them."""
+    return conversation_files(cwd, env, elsewhere(env))
+
+
+def elsewhere(env: Mapping[str, str | None]) -> str | None:
+    """The folder for conversations that the user's settings name."""
     try:
-        elsewhere = of_user(env).at("advanced", "runtimeOutputDir")
+        named = of_user(env).at("advanced", "runtimeOutputDir")
     except LaunchRefused:
-        elsewhere = None
-    return conversation_files(cwd, env, elsewhere if isinstance(elsewhere, str) else None)
+        return None
+    return named if isinstance(named, str) else None
 
 
 class QwenTranscripts:

@@ -170,6 +170,13 @@ def test_a_servers_tool_that_is_not_beyond_doubt_is_not_guessed(
     assert understood(known, *servers) is None
 
 
+def test_every_tool_that_is_left_can_be_read() -> None:
+    from barry_adapter_gemini import calls
+    from barry_adapter_gemini.declared import HOSTED_NATIVE
+
+    assert set(HOSTED_NATIVE.grantable) == set(calls._READERS)
+
+
 texts = st.text(alphabet="a/ '[]().\n_", max_size=20)
 
 

@@ -96,6 +96,12 @@ def test_the_settings_have_it_ask_about_every_tool_that_is_left(config: Any) -> 
     assert above["tools"] == {"discoveryCommand": "", "callCommand": ""}
 
 
+def test_hooks_that_are_off_are_named(config: Any, place: Any) -> None:
+    path = place.user_sets(hooks={"PreToolUse": []})
+    (told,) = warnings_of(config())
+    assert f"the hooks in {path} are off" in told
+
+
 def test_an_administrators_settings_stay(config: Any, place: Any) -> None:
     machine = {"permissions": {"ask": ["Bash(rm *)"], "deny": ["Read(/etc/**)"]}}
     place.write(place.machine / "settings.json", machine)
