@@ -13,7 +13,8 @@
     ├── HarnessNotFound       127  the harness's program is not on this machine
     ├── HarnessCannotRun      126  it is there and can't be run
     ├── HarnessVersionMismatch 126 its build is outside the verified family (seed 000)
-    └── StoreProblem          125  Barry's own files can't be read or written
+    ├── StoreProblem          125  Barry's own files can't be read or written
+    └── OutputProblem         125  stdout takes nothing
 
 The command line prints ``error: <message>`` and ``hint: <hint>`` and exits with the code;
 libraries raise and never print. Anything outside this tree is a bug and exits 125.
@@ -172,4 +173,11 @@ class StoreProblem(BarryError):
     """One of Barry's own files can't be read or written; it was left as it is."""
 
     code = "store"
+    exit_code = 125
+
+
+class OutputProblem(BarryError):
+    """Standard output takes nothing: what was asked for is lost."""
+
+    code = "output"
     exit_code = 125

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import StoreProblem
-from barry_cli.groundwork.living import one_session
+from barry_cli.contract.events import Done, Failed
+from barry_cli.contract.turns import TurnFinish
+from barry_cli.groundwork.living import lives, one_session
 from barry_cli.turns.recovery import settle_orphans
+from barry_cli.turns.store.owners import new_owner
 from barry_cli.turns.store.record import Record
+from barry_cli.turns.store.sessions import Sessions
 from barry_cli.turns.store.turns import SqliteTurnStore
 
 if TYPE_CHECKING:
@@ -19,6 +23,11 @@ if TYPE_CHECKING:
 
 _PAGE = 500
 _SECONDS = 0.2
+
+NOT_BEGUN = (
+    "the process that was to run this turn ended before it began: nothing of it was done, and it "
+    "can be asked again"
+)
 
 
 def follow_events(
@@ -46,4 +55,28 @@ def follow_events(
 def settle(folders: Folders, session_id: str) -> None:
     """Record what became of a session's turns whose owners are gone, where that can be written."""
     with suppress(StoreProblem), SqliteTurnStore(folders) as store:
-        settle_orphans(store, session_id)
+        settle_turns(folders, store, session_id)
+
+
+def settle_turns(folders: Folders, store: SqliteTurnStore, session_id: str | None = None) -> None:
+    """Record what became of turns whose owners are gone, of one session or of all.
+
+    One that its driver never began has failed once that driver is gone: nobody else runs it.
+    Raises StoreProblem.
+    """
+    settle_orphans(store, session_id)
+    rows = Sessions(folders)
+    for each in store.runnable(session_id):
+        row = rows.get(each.turn.session_id)
+        driven = row.mode == "hosted" and row.supervisor_pid is not None
+        if driven and not each.restoring and not lives(row):
+            _give_up(store, each.turn.session_id, each.turn.id)
+
+
+def _give_up(store: SqliteTurnStore, session_id: str, turn_id: str) -> None:
+    owner = new_owner()
+    if store.claim(session_id, turn_id, owner, at_rest=True):
+        last = (Failed(error=NOT_BEGUN), Done())
+        end = TurnFinish(state="failed", error=NOT_BEGUN, events=last)
+        store.finish(session_id, turn_id, owner, end)
+        store.released(session_id, turn_id, owner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _WAITING_BATCHES = 32
 _STDERR_BYTES = 32_768  # of its beginning, and as much of its end
 _STDERR_SECONDS = 1.0
+_STYLE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")
+"""What a terminal obeys: colours, titles. They would hide what a line says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +80,13 @@ class AgentProcess:
 
     @property
     def stderr(self) -> str:
-        """What it wrote there so far: the beginning and the end."""
-        return self._stderr.text()
+        """What it wrote there so far, without colours: the beginning and the end."""
+        return _STYLE.sub("", self._stderr.text())
 
     def send(self, text: str) -> None:
         """Give it this on stdin, in order, without waiting for it to read."""
         if text and not self.input_closed:
-            self._outgoing.put_nowait(text.encode("utf-8", "surrogateescape"))
+            self._outgoing.put_nowait(text.encode("utf-8", "replace"))
 
     def close_input(self) -> None:
         """End its stdin once everything sent is written."""
@@ -103,6 +106,7 @@ class AgentProcess:
         finally:
             for task in self._tasks:
                 task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _write(self) -> None:
         try:

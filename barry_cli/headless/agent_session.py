@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -45,6 +44,8 @@ async def agent_session(
     policy: PermissionPolicy | None = None,
     review: bool = False,
     keep_process: bool = True,
+    idle_seconds: float | None = 1800,
+    retry_seconds: float | None = 300,
     deadline_seconds: float | None = None,
     usage_before: Usage | None = None,
     captures: Path | None = None,
@@ -73,6 +74,8 @@ async def agent_session(
         grants=grants,
         review=review,
         keep_process=keep_process,
+        idle_seconds=idle_seconds,
+        retry_seconds=retry_seconds,
         deadline_seconds=deadline_seconds,
         usage_before=usage_before,
         captures=captures,
@@ -149,8 +152,6 @@ class AgentSession:
         steer = options is not None and options.if_active == "steer" and self.guarantees.steer
         if steer and self._turns.status() == "active" and await self.harness.steer(content):
             return DeliveryReceipt(message_id=new_id(), status="steered")
-        if options is not None:
-            options = replace(options, if_active="queue")
         return await self._turns.deliver(content, options)
 
     def events(self) -> AsyncIterator[SessionEvent]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Mapping
 from typing import Literal
 
@@ -38,7 +39,11 @@ class AgentFault(BarryError):
         self.exit_code = _EXIT_CODES[code]
         if code == "process" and "unavailable" in self.details:
             self.exit_code = 75
-        elif code == "process" and self.details.get("stopped") in ("idle-timeout", "deadline"):
+        elif code == "process" and self.details.get("stopped") in (
+            "idle-timeout",
+            "deadline",
+            "stuck",
+        ):
             self.exit_code = 124
 
     @classmethod
@@ -62,7 +67,7 @@ def as_fault(error: Exception, *, driven: str) -> AgentFault:
             "configuration", error.message, hint=error.hint, details={**error.details}
         )
     log.error("driving %s failed inside Barry or its adapter (%s)", driven, type(error).__name__)
-    log.debug("where it failed", exc_info=error)
+    log.debug("where it failed:\n%s", "".join(traceback.format_tb(error.__traceback__)))
     return AgentFault(
         "process",
         f"{driven} can't be driven: its adapter or Barry failed ({type(error).__name__})",

@@ -10,12 +10,14 @@ from barry_cli.base.problems import StoreProblem
 from barry_cli.base.secrets import redact
 from barry_cli.contract.abort import Abort
 from barry_cli.contract.events import Failed, SessionEvent
-from barry_cli.headless.agent_input import AgentInput, Continuation
+from barry_cli.headless.agent_input import AgentInput
 from barry_cli.headless.capabilities import PermissionPolicy, shortcomings
 from barry_cli.headless.driven import Driven, Hooks
 from barry_cli.headless.faults import AgentFault, as_fault
 from barry_cli.headless.installing import program_in
 from barry_cli.headless.placing import Placed, place
+from barry_cli.headless.resuming import refuse_unresumable
+from barry_cli.headless.session import TurnOutcome
 from barry_cli.headless.surroundings import (
     environment,
     refuse_clashes,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from barry_cli.headless.agent_adapter import AgentAdapter
     from barry_cli.headless.agent_events import AgentEvent
     from barry_cli.headless.capabilities import CapabilitySettings
-    from barry_cli.headless.session import HarnessSession, TurnOutcome
+    from barry_cli.headless.session import HarnessSession
     from barry_cli.turns.one_done import TurnStream
 
 _END_SECONDS = 8.0
@@ -154,7 +156,7 @@ class CliHarness:
 
     async def _prepared(self, session: HarnessSession) -> tuple[Placed, Driven]:
         adapter, config, executor = self.adapter, session.config, session.executor
-        self._refuse_unresumable(session)
+        refuse_unresumable(adapter, session)
         variables = Variables(config.env, session.grants)
         credentials = adapter.credentials(variables) if adapter.credentials else None
         configuration = adapter.configuration(variables) if adapter.configuration else None
@@ -190,26 +192,6 @@ class CliHarness:
             placed.remove()
             raise
         return placed, driven
-
-    def _refuse_unresumable(self, session: HarnessSession) -> None:
-        name = self.adapter.name
-        if session.resume_session_id is None:
-            if session.fork:
-                raise AgentFault(
-                    "session", "a fork needs a conversation to copy", hint="name one to resume"
-                )
-            return
-        Continuation(session.resume_session_id)
-        if session.fork and self.adapter.forkable is False:
-            raise AgentFault(
-                "session", f"{name} can't copy a conversation", hint="resume it instead"
-            )
-        if self.adapter.resumable is False and not session.history:
-            raise AgentFault(
-                "session",
-                f"{name} can't go on with a conversation, and there is no record of it to tell",
-                hint="start a new session",
-            )
 
     # --- one turn ---
 
@@ -247,7 +229,10 @@ class CliHarness:
         if self._driven is None or self._closed or self._turn is not None:
             state = "closed" if self._closed else "in the midst of a turn"
             state = "not started" if self._driven is None and not self._closed else state
-            yield Failed(error=f"the session of {self.adapter.name} is {state}")
+            refused = AgentFault("configuration", f"the session of {self.adapter.name} is {state}")
+            if self._turn is None:
+                self.last_turn = TurnOutcome(fault=refused)
+            yield Failed(error=str(refused))
             return
         turn = self._turn = Turn(self._driven, text, schema)
         self.last_turn = None

@@ -58,6 +58,8 @@ class Heard:
         Raises AgentFault (``session``) when the harness is in another conversation than asked.
         """
         self._observe(event)
+        if not isinstance(event, Retrying | Raw):
+            self.retrying = None  # it was a passing trouble indeed
         match event:
             case Observed():
                 self._driven.model = event.model or self._driven.model

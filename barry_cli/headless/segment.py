@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import signal
@@ -12,12 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from barry_cli.contract.events import Failed, PermissionRequested, Result
-from barry_cli.contract.session import Allowed, Denied, PermissionRequest
-from barry_cli.headless.agent_events import AgentEvent, Raw, Stopped, is_final
+from barry_cli.contract.session import Denied
+from barry_cli.headless.agent_events import AgentEvent, Raw, Retrying, Stopped, is_final
 from barry_cli.headless.agent_process import Batch, Cut, Over, Ruled, TooLong
+from barry_cli.headless.rulings import OVER, Rulings
 
 if TYPE_CHECKING:
-    from barry_cli.contract.session import Decide
+    from barry_cli.contract.session import Allowed, Decide
     from barry_cli.headless.agent_events import StopReason
     from barry_cli.headless.agent_process import AgentProcess, Item
     from barry_cli.headless.live import LiveDialogue, LiveStep
@@ -26,11 +26,8 @@ log = logging.getLogger(__name__)
 
 MapLine: TypeAlias = Callable[[str], Sequence[AgentEvent]]
 
-NOBODY = "Barry refuses this call: nobody is there to allow it"
-UNRULED = "Barry refuses this call: it could not be ruled on"
-DENIED = "Barry refuses this call"
-
 _UNTAKEN_GRACES = 10
+_UNREAD_LOGGED = 10  # of one piece: a harness may say what nobody can read, and say it fast
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +37,8 @@ class Limits:
     idle: float | None
     deadline: float | None
     """A moment of ``time.monotonic``. What rulings take is added to it."""
+    retry: float | None
+    """Of nothing but new tries."""
     grace: float
     """For a cut turn to say its last, and for a process to go once its turn is over."""
 
@@ -62,17 +61,14 @@ class Segment:
         self.process = process
         self.dialogue = dialogue
         self._map_line = map_line
-        self._decide = decide
-        self._review = review
         self._keep = keep
         self._limits = limits
         self._written = 0
         self._consumed = 0
-        self._rulings: set[asyncio.Task[None]] = set()
-        self._open: dict[str, PermissionRequest] = {}
-        self._waiting: set[str] = set()
+        self._unread = 0
+        self._rulings = Rulings(decide, review=review, put=process.inbox.put)
         self._idle_at: float | None = None
-        self._ruling_since: float | None = None
+        self._stuck_at: float | None = None
         self.deadline = limits.deadline
         """A moment of ``time.monotonic``: later than at first by as long as rulings took."""
         self._leave_at: float | None = None
@@ -95,13 +91,16 @@ class Segment:
         self._written += 1
         self.process.send(text)
 
+    def say_more(self, text: str) -> bool:
+        """One more message of the user's while the turn runs; False when it can't be put."""
+        said = self._ask(lambda live: live.encode(text))
+        if said is not None:
+            self.say(said)
+        return said is not None
+
     def respond(self, id: str, decision: Allowed | Denied) -> bool:
         """A person's ruling on a call that was put to the caller; False for no such call."""
-        if id not in self._waiting:
-            return False
-        self._waiting.discard(id)
-        self.process.inbox.put(Ruled(self._open[id], decision, final=True))
-        return True
+        return self._rulings.respond(id, decision)
 
     def cut(self, *, steered: bool = False) -> None:
         """End the turn before its time."""
@@ -135,8 +134,8 @@ class Segment:
                 for event in self._take(item):
                     yield event
         finally:
-            for task in self._rulings:
-                task.cancel()
+            for left in self._rulings.cancel():
+                self._answer(left, Denied(reason=OVER))
 
     def _finished(self) -> bool:
         if self.exited or self.stopped == "oversized-event":
@@ -187,8 +186,8 @@ class Segment:
 
     def _seconds(self) -> float | None:
         moments = [self._leave_at, self._untaken_at]
-        if not self._open:  # whoever rules may think: the harness waits for that
-            moments += [self._idle_at, self.deadline]
+        if not self._rulings:  # whoever rules may think: the harness waits for that
+            moments += [self._idle_at, self._stuck_at, self.deadline]
         known = [moment for moment in moments if moment is not None]
         return max(0.0, min(known) - time.monotonic()) if known else None
 
@@ -206,15 +205,20 @@ class Segment:
         if self._idle_at is not None and now >= self._idle_at:
             self.stopped = "idle-timeout"
             return True
+        if self._stuck_at is not None and now >= self._stuck_at:
+            self.stopped = "stuck"
+            return True
         return False
 
     def _begin_cut(self, *, steered: bool) -> None:
-        if self.stopped is not None or self.final:
+        if self._leave_at is not None:
             return
-        self.stopped = "steered" if steered else "aborted"
         self._leave_at = time.monotonic() + self._limits.grace
-        self._open.clear()
-        self._waiting.clear()
+        if self.final:  # all that was waited for is what it did not take in
+            return
+        if self.stopped is None:
+            self.stopped = "steered" if steered else "aborted"
+        self._rulings.drop()
         said = self._ask(lambda live: live.interrupt()) if self.dialogue is not None else None
         if said is None:
             self.process.signal(signal.SIGINT)
@@ -232,13 +236,17 @@ class Segment:
         except json.JSONDecodeError:
             return [Raw(line)]
         except Exception as error:  # what the line held may be secret: only the kind is logged
-            log.warning("a line of a harness could not be read (%s)", type(error).__name__)
+            self._unread += 1
+            if self._unread <= _UNREAD_LOGGED:
+                log.warning("a line of a harness could not be read (%s)", type(error).__name__)
             return []
         return [event for event in events if self._note(event)]
 
     def _step(self, step: LiveStep) -> Sequence[AgentEvent]:
         if step.consumed:
             self._consumed += step.consumed
+            if self.final and self._leave_at is None:
+                self.stopped = None  # that end was another's
             self.final = False  # a message that is taken in after an end begins another turn
             self._untaken_at = None
         for reply in step.replies:
@@ -247,8 +255,15 @@ class Segment:
 
     def _note(self, event: AgentEvent) -> bool:
         """Take notice of an event; False when it is not for those who follow the turn."""
+        if isinstance(event, Retrying):
+            if self._stuck_at is None and self._limits.retry is not None:
+                self._stuck_at = time.monotonic() + self._limits.retry
+            return True
+        if not isinstance(event, Raw):
+            self._stuck_at = None
         if isinstance(event, PermissionRequested):
-            self._begin_ruling(event)
+            if self.dialogue is not None and self.stopped is None:
+                self._rulings.begin(event)
             return False
         if is_final(event):
             self.final = True
@@ -260,50 +275,19 @@ class Segment:
 
     # --- rulings ---
 
-    def _begin_ruling(self, event: PermissionRequested) -> None:
-        if self.dialogue is None or event.id in self._open or self.stopped is not None:
-            return
-        request = PermissionRequest(
-            id=event.id, tool=event.tool, input=event.input, description=event.description
-        )
-        if not self._open:
-            self._ruling_since = time.monotonic()
-        self._open[event.id] = request
-        task = asyncio.ensure_future(self._rule(request))
-        self._rulings.add(task)
-        task.add_done_callback(self._rulings.discard)
-
-    async def _rule(self, request: PermissionRequest) -> None:
-        decision: Allowed | Denied
-        if self._decide is None:
-            decision = Allowed() if self._review else Denied(reason=NOBODY)
-        else:
-            try:
-                decision = await self._decide(request)
-            except Exception as error:
-                log.warning("a call could not be ruled on (%s)", type(error).__name__)
-                decision = Denied(reason=UNRULED)
-        final = isinstance(decision, Denied) or not self._review
-        self.process.inbox.put(Ruled(request, decision, final))
-
     def _ruled(self, ruled: Ruled) -> list[AgentEvent]:
-        request, decision = ruled.request, ruled.decision
-        if request.id not in self._open:
-            return []  # the turn was cut meanwhile, and the dialogue has answered
-        if not ruled.final:
-            self._waiting.add(request.id)
-            return [PermissionRequested(**request.model_dump())]
-        del self._open[request.id]
-        self._alive()
-        if not self._open and self._ruling_since is not None and self.deadline is not None:
-            self.deadline += time.monotonic() - self._ruling_since
-        if isinstance(decision, Denied):
-            decision = Denied(reason=decision.reason or DENIED)
-        else:
-            decision = Allowed()  # for this call alone, whatever was kept
-        answer = self._ask(lambda live: live.answer(request.id, decision))
-        self.process.send(answer or "")
+        found = self._rulings.settle(ruled)
+        if isinstance(found, PermissionRequested):
+            return [found]
+        if found is not None:
+            self._alive()
+            if not self._rulings and self.deadline is not None:
+                self.deadline += self._rulings.waited()
+            self._answer(ruled.request.id, found)
         return []
+
+    def _answer(self, id: str, decision: Allowed | Denied) -> None:
+        self.process.send(self._ask(lambda live: live.answer(id, decision)) or "")
 
     def _ask(self, what: Callable[[LiveDialogue], str | None]) -> str | None:
         assert self.dialogue is not None

@@ -41,6 +41,8 @@ class HarnessSession:
     """Where the dialogue is persistent, one process serves turn after turn."""
     idle_seconds: float | None = 1800
     """How long a turn may be silent; the time that a ruling takes doesn't count."""
+    retry_seconds: float | None = 300
+    """How long a turn may go on with nothing but new tries of what failed."""
     deadline_seconds: float | None = None
     """How long a turn may take, rulings not counted."""
     grace_seconds: float = 3

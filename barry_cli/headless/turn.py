@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -18,16 +17,17 @@ from barry_cli.headless.driven import Driven, KeptProcess
 from barry_cli.headless.faults import AgentFault, as_fault
 from barry_cli.headless.heard import Heard
 from barry_cli.headless.replay import replayed
+from barry_cli.headless.resuming import continuation_of
 from barry_cli.headless.segment import Limits, Segment
 from barry_cli.headless.session import TurnOutcome
-from barry_cli.headless.verdict import Ended, fault_of, lost_conversation
+from barry_cli.headless.verdict import Ended, fault_of
+from barry_cli.turns.one_done import INTERRUPTED
 
 if TYPE_CHECKING:
     from barry_cli.contract.data import JsonSchema
     from barry_cli.contract.models import TokenUsage
     from barry_cli.contract.session import Allowed
-
-log = logging.getLogger(__name__)
+    from barry_cli.headless.agent_events import StopReason
 
 
 class Turn:
@@ -53,8 +53,7 @@ class Turn:
         if segment is None or segment.final or segment.stopped is not None or self._cut:
             return False
         if live is not None and live.steers and segment.dialogue is not None:
-            segment.say(segment.dialogue.encode(text))
-            return True
+            return segment.say_more(text)
         if not self._driven.can_resume:
             return False
         self._steered.append(text)
@@ -83,7 +82,7 @@ class Turn:
     # --- the turn ---
 
     async def run(self) -> AsyncGenerator[SessionEvent]:
-        """Its events; the last ones are an ``error`` if it failed, and its ``done``."""
+        """Its events; the last ones are an ``error``, if it failed or was cut, and its ``done``."""
         fault: AgentFault | None = None
         usage: TokenUsage | None = None
         try:
@@ -101,14 +100,13 @@ class Turn:
         text, heard = self._heard.answer, self._heard
         for last in self._last_events(fault, text):
             yield last
-        segment = self._segment
         self.outcome = TurnOutcome(
             text=text,
             structured=heard.result.structured if heard.result is not None else None,
             usage=usage,
             fault=fault,
-            stopped=segment.stopped if segment is not None else None,
-            exit_code=segment.exit_code if segment is not None else None,
+            stopped=self._stopped,
+            exit_code=self._segment.exit_code if self._segment is not None else None,
             raw=heard.raw,
         )
         yield Done(usage=usage, turns=heard.turns, duration_ms=heard.duration_ms)
@@ -118,8 +116,9 @@ class Turn:
             self._driven.history += [Text(role="user", text=self._text), *self._heard.said]
         if fault is not None:
             return [Failed(error=redact(str(fault), self._driven.secrets))]
-        stopped = self._segment.stopped if self._segment is not None else None
-        if self._heard.result is None and text and stopped is None:
+        if self._stopped is not None:
+            return [Failed(error=INTERRUPTED)]
+        if self._heard.result is None and text:
             return [Result(result=text)]
         return []
 
@@ -128,11 +127,11 @@ class Turn:
         prompt = self._text
         deadline = driven.session.deadline_seconds
         until = None if deadline is None else time.monotonic() + deadline
-        self._heard.asked = await self._continuation()
+        self._heard.asked = await continuation_of(driven)
         if self._heard.asked is None and not driven.can_resume:
             prompt = replayed([*driven.session.history, *driven.history], prompt)
         await self._accounts.open(self._heard.asked)
-        while True:
+        while self._stopped != "aborted":
             for event in await self._begin(prompt, until):
                 yield event
             assert self._segment is not None
@@ -157,47 +156,9 @@ class Turn:
             prompt, self._heard.asked = "\n\n".join(self._steered), Continuation(named)
             self._steered.clear()
 
-    async def _continuation(self) -> Continuation | None:
-        """What the turn goes on with. Raises AgentFault (``session``)."""
-        driven, session = self._driven, self._driven.session
-        if not driven.can_resume:
-            return None
-        if driven.conversation is not None:
-            return Continuation(driven.conversation)
-        if session.resume_session_id is None:
-            return None
-        asked = Continuation(session.resume_session_id, session.fork)
-        self._look_for(asked)
-        if not session.fork or driven.adapter.fork is None:
-            return asked
-        child = Continuation(await driven.adapter.fork(asked.id, driven.invoke))
-        if child.id == asked.id:
-            raise AgentFault(
-                "session",
-                f"{driven.name} gave the conversation itself instead of a copy",
-                hint="resume the conversation, or start a new one",
-            )
-        return child
-
     def _conversation(self) -> str | None:
         """Its id, where this turn can be gone on with."""
         return self._heard.named or (self._driven.conversation if self._driven.can_resume else None)
-
-    def _look_for(self, asked: Continuation) -> None:
-        """Refuse a conversation that is known to be gone, before anything starts."""
-        storage = self._driven.adapter.storage
-        if storage is None:
-            return
-        try:
-            path = storage.locate(asked.id, self._driven.place())
-        except OSError as error:
-            log.warning("a conversation can't be looked for (%s)", type(error).__name__)
-            return
-        if path is None:
-            raise lost_conversation(
-                f"{self._driven.name} has no conversation {asked.id} for "
-                f"{self._driven.session.config.cwd}"
-            )
 
     # --- its processes ---
 
@@ -248,7 +209,12 @@ class Turn:
             decide=session.config.decide,
             review=session.review,
             keep=session.keep_process and live is not None and live.persistent,
-            limits=Limits(idle=session.idle_seconds, deadline=until, grace=session.grace_seconds),
+            limits=Limits(
+                idle=session.idle_seconds,
+                retry=session.retry_seconds,
+                deadline=until,
+                grace=session.grace_seconds,
+            ),
         )
 
     def _after_begin(self) -> None:
@@ -279,9 +245,16 @@ class Turn:
 
     # --- its end ---
 
+    @property
+    def _stopped(self) -> StopReason | None:
+        if self._segment is not None:
+            return self._segment.stopped
+        return "aborted" if self._cut else None
+
     def _fault(self) -> AgentFault | None:
         segment = self._segment
-        assert segment is not None
+        if segment is None:  # it was cut before anything ran
+            return None
         return fault_of(
             self._driven.adapter,
             Ended(

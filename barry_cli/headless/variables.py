@@ -101,7 +101,7 @@ def _from_keyring(name: str, service: str, user: str) -> str:
         raise AgentFault(
             "configuration",
             f"{name} is kept in the system's keyring, and the package keyring is not installed",
-            hint="pip install keyring, or grant the value in another way",
+            hint="pip install 'barry-cli[keyring]', or grant the value in another way",
         ) from None
     try:
         value = keyring.get_password(service, user)

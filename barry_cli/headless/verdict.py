@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 LOST = "conversation_lost:"
 """How the text of a failure begins when the conversation to go on with is gone."""
 
+_WHY = {
+    "idle-timeout": "said nothing for too long",
+    "deadline": "took too long",
+    "stuck": "tried the same again for too long",
+}
+
 STDERR_CHARACTERS = 2000
 """How much of stderr an error may show: its end."""
 
@@ -103,9 +109,7 @@ def _out_of_bounds(
             hint="a tool's output may be too long; ask for less of it",
             details=details,
         )
-    why = "said nothing for too long" if ended.stopped == "idle-timeout" else "took too long"
-    if ended.stopped not in ("idle-timeout", "deadline"):
-        why = f"stopped ({ended.stopped})"
+    why = _WHY.get(str(ended.stopped), f"stopped ({ended.stopped})")
     trouble = ended.retrying
     if trouble is not None and trouble.cause == "quota":
         return AgentFault(

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,10 @@ from barry_cli.base.processes import identify
 from barry_cli.base.secrets import redact
 from barry_cli.contract.abort import Abort
 from barry_cli.contract.data import snapshot
+from barry_cli.groundwork.following import settle_turns
 from barry_cli.host.prepare import PreparedRun
 from barry_cli.host.recorded import RecordedSession
 from barry_cli.host.watcher import Watcher
-from barry_cli.turns.recovery import settle_orphans
 from barry_cli.turns.store.sessions import SessionRow, Sessions, now
 from barry_cli.turns.store.turns import SqliteTurnStore
 from barry_cli.turns.structured import (
@@ -80,7 +80,7 @@ async def run(prepared: PreparedRun, folders: Folders, watcher: Watcher) -> RunE
     stop = Abort()
     try:
         with _signals(stop) as received:  # whoever finds it on record may end it
-            settle_orphans(store)
+            settle_turns(folders, store)
             sessions.add(_row(prepared))
 
             def on_conversation(harness_session_id: str) -> None:
@@ -197,8 +197,10 @@ class _Run:
                 self._stop.set()
                 await self._session.interrupt()
             await work
-        except BarryError as problem:
+        except BarryError as problem:  # of who follows it, too: their output can't be written
             self._problem = problem
+            with suppress(BarryError):
+                await self._session.interrupt()
         except BaseException:  # who follows it failed, or is gone
             await self._session.interrupt()
             raise

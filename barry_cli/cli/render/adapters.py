@@ -101,6 +101,7 @@ def record(found: InstalledAdapter, state: str, binary: str | None) -> str:
                 f"{needs.binary.pin.enforced_by}"
             ),
         ),
+        ("installed by", install_hint(needs.binary)),
         ("platforms", ", ".join(needs.platforms) if needs.platforms else "any"),
         ("sees", ", ".join(needs.environment) or "no variables of its own"),
         ("default mode", found.default_mode),

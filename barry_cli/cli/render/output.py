@@ -7,7 +7,7 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
-from barry_cli.base.problems import BarryError
+from barry_cli.base.problems import OutputProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ class Stdout:
 
     def _there(self) -> TextIO:
         if self._stream is None:
-            raise BarryError(
+            raise OutputProblem(
                 "standard output is closed, so there is nowhere to write to",
                 hint="leave it open, or send it to /dev/null",
             )
@@ -63,7 +63,7 @@ class Stdout:
 def _lost(error: OSError) -> Exception:
     if isinstance(error, BrokenPipeError):
         return ReaderGone()
-    return BarryError(
+    return OutputProblem(
         f"the output can't be written: {error.strerror or error}",
         hint="send it to where there is room for it",
     )

@@ -27,6 +27,9 @@ _ENDS = {
     "refusal": "the model refused to go on",
 }
 
+MOST_TOLD = 8
+"""How often in one turn an agent is told why its calls were denied; then it is stuck."""
+
 
 class AcpDialogue:
     """One conversation. See ``LiveDialogue``."""
@@ -48,6 +51,7 @@ class AcpDialogue:
         self._permissions: dict[str, tuple[str, list[Any]]] = {}
         self._asks = 0
         self._denials: list[str] = []
+        self._told = 0
         self._abilities: dict[str, Any] = {}
 
     # --- what the driver calls ---
@@ -227,6 +231,7 @@ class AcpDialogue:
 
     def _prompt(self, text: str, *, counts: bool) -> str:
         self._busy, self._cancelled = True, False
+        self._told = 0 if counts else self._told + 1
         return self._rpc.request(
             "session/prompt",
             {"sessionId": self._session, "prompt": _prompt(text)},
@@ -255,6 +260,9 @@ class AcpDialogue:
         if self._cancelled:
             return LiveStep(events=(*events, Stopped("aborted")), consumed=consumed)
         if denials and self._profile.tell_denials:
+            if self._told >= MOST_TOLD:
+                stuck = f"it goes on asking for what is denied, and was told why {MOST_TOLD} times"
+                return LiveStep(events=(*events, Failed(error=stuck)), consumed=consumed)
             said = self._prompt("\n".join(dict.fromkeys(denials)), counts=False)
             return LiveStep(events=tuple(events), replies=(said,), consumed=consumed)
         if reason in _ENDS:

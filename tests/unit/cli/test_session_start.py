@@ -273,6 +273,30 @@ def test_who_asks_twice_does_not_wait(demo: Barry) -> None:
         assert demo.ended(child) == -signal.SIGINT
 
 
+@pytest.mark.parametrize("words", [(), ("--json",)], ids=["text", "json"])
+def test_a_stdout_that_takes_nothing_cuts_the_turn(demo: Barry, words: tuple[str, ...]) -> None:
+    """In good order: it is known how far it came. An answer that is there is kept on record."""
+    asked = "run sleep 60" if words else "say hi"
+    with open("/dev/full", "w") as full, demo.leaves_no_process():
+        done = subprocess.run(
+            [sys.executable, "-m", "barry_cli", "session", "start", "demo", asked, *words],
+            env=demo.surroundings(),
+            cwd=demo.work,
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 125
+    assert "the output can't be written: No space left on device" in done.stderr
+    if words:
+        assert json.loads(done.stderr.splitlines()[-1])["error"]["code"] == "output"
+    (turn,) = turns(demo, demo.row().id)
+    assert turn["state"] == ("cancelled" if words else "completed")
+
+
 def test_a_kill_in_the_middle_of_a_call(demo: Barry) -> None:
     """Nothing of the turn goes on, and nobody says that it is known how far it came."""
     with demo.leaves_no_process():

@@ -14,13 +14,13 @@ from barry_cli.base.paths import folders
 from barry_cli.base.problems import SessionNotFound
 from barry_cli.base.processes import identify
 from barry_cli.contract.events import Text
-from barry_cli.groundwork.following import follow_events, settle
+from barry_cli.groundwork.following import NOT_BEGUN, follow_events, settle, settle_turns
 from barry_cli.groundwork.turns import turns_of
 from barry_cli.turns.store.owners import owner_of
 from barry_cli.turns.store.record import Record
 from barry_cli.turns.store.sessions import Sessions
 from barry_cli.turns.store.turns import SqliteTurnStore
-from tests.unit.turns.store.places import begin, dead_owner, new_session
+from tests.unit.turns.store.places import admit, begin, dead_owner, new_session
 
 PAGE = 500
 
@@ -82,6 +82,35 @@ def test_a_turn_whose_driver_dies_while_it_is_followed_ends_too() -> None:
             driver.kill()
             driver.communicate(timeout=30)
     assert kinds == ["text", "error", "done"]
+
+
+def test_a_turn_that_its_driver_never_began_has_failed() -> None:
+    """Killed between admission and the harness's start; nothing of it was done."""
+    dead = int(dead_owner().split()[0]), dead_owner().split(" ", 3)[3]
+    session_id = new_session(supervisor_pid=dead[0], supervisor_started=dead[1])
+    with SqliteTurnStore(folders()) as store:
+        turn_id = admit(store, session_id)
+        assert store.claim(session_id, turn_id, dead_owner(), at_rest=True)
+    found = list(follow_events(folders(), session_id))
+    assert [each.event for each in found] == [
+        {"type": "error", "error": NOT_BEGUN},
+        {"type": "done"},
+    ]
+    (turn,) = turns_of(folders(), session_id)
+    assert (turn["state"], turn["error"], turn["uncertainCalls"]) == ("failed", NOT_BEGUN, [])
+
+
+def test_a_turn_whose_driver_lives_or_that_none_has_is_left_alone() -> None:
+    own = identify(os.getpid())
+    assert own is not None
+    driven = new_session(supervisor_pid=own.pid, supervisor_started=own.start_time)
+    undriven = new_session()  # whoever recovers it goes on with it
+    with SqliteTurnStore(folders()) as store:
+        admit(store, driven)
+        admit(store, undriven)
+        settle_turns(folders(), store)
+        assert store.list_turns(driven)[0].state == "running"
+        assert store.list_turns(undriven)[0].state == "running"
 
 
 def test_only_the_session_asked_for_is_settled() -> None:

@@ -101,6 +101,18 @@ print("key=" + os.environ["TOY_KEY"], file=sys.stderr); sys.exit(1)
     assert "very-secret" not in str(fault)
 
 
+async def test_what_it_says_in_colours_is_read_without_them(tmp_path: Path) -> None:
+    """Neither what it means nor a secret hides behind them."""
+    script = r"""
+print("\x1b]0;title\x07\x1b[2m12:00\x1b[0m \x1b[31m4\x1b[1m29\x1b[0m limit", file=sys.stderr)
+key = os.environ["TOY_KEY"]
+print("key=" + key[:5] + "\x1b[1;32m" + key[5:] + "\x1b[0m", file=sys.stderr); sys.exit(1)
+"""
+    fault = await failed(agent(tmp_path, script), env={"TOY_KEY": "sk-very-secret"})
+    assert fault.details["stderr"] == "12:00 429 limit\nkey=********"
+    assert fault.code == "quota"
+
+
 async def test_a_secret_in_its_failure_is_masked(tmp_path: Path) -> None:
     script = "say(fail='refused ' + os.environ['TOY_KEY'])"
     _, found = await turn(agent(tmp_path, script), env={"TOY_KEY": "sk-very-secret"})

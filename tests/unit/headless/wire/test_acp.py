@@ -13,7 +13,7 @@ from barry_cli.contract.session import Allowed, Denied, HttpMcpServer, SessionCo
 from barry_cli.headless.agent_events import Usage
 from barry_cli.headless.agent_input import AgentInput, Continuation
 from barry_cli.headless.live import LiveStep
-from barry_cli.headless.wire.acp import AcpDialogue
+from barry_cli.headless.wire.acp import MOST_TOLD, AcpDialogue
 from barry_cli.headless.wire.acp_profile import AcpProfile, tool_of
 
 ASKING = AcpProfile(ask_mode="ask")
@@ -184,6 +184,18 @@ def test_the_agent_gets_to_read_why_a_call_was_denied(reason: str) -> None:
     quiet.dialogue.answer("t1", Denied(reason="x"))
     quiet.answer("session/prompt", {"stopReason": "end_turn"})
     assert quiet.kinds()[-1] == "done"
+
+
+def test_an_agent_that_never_understands_a_denial_is_stuck() -> None:
+    agent = Agent().begin()
+    for number in range(1, MOST_TOLD + 2):
+        call = f"t{number}"
+        agent.ask(call, number)
+        agent.dialogue.answer(call, Denied(reason="not to be written"))
+        assert "error" not in agent.kinds()
+        agent.answer("session/prompt", {"stopReason": "end_turn"})
+    assert "goes on asking" in agent.events[-1].error
+    assert agent.consumed == 1
 
 
 def test_its_asking_mode_is_forced_before_the_first_prompt() -> None:
