@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from barry_cli.contract.data import JsonSchema
     from barry_cli.host.request import RunRequest
 
+_LONGEST = 10_000_000  # seconds; some 115 days
+
 PromptArgument = Annotated[
     str | None,
     typer.Argument(metavar="[PROMPT|-]", help="What is asked; - or nothing reads it from stdin."),
@@ -209,6 +211,7 @@ def read_schema(path: str | None) -> JsonSchema | None:
     if path is None:
         return None
     from barry_cli.base.canonical import NotCanonical, read_json
+    from barry_cli.base.json_schema import schema_problems
     from barry_cli.base.problems import UsageProblem
 
     try:
@@ -219,6 +222,11 @@ def read_schema(path: str | None) -> JsonSchema | None:
         ) from error
     if not isinstance(value, dict | bool):
         raise UsageProblem(f"--schema {path} is no JSON Schema", hint="a schema is an object")
+    if problems := schema_problems(value):
+        raise UsageProblem(
+            f"--schema {path} can't be used: {problems[0]}",
+            hint="it must be a JSON Schema (2020-12) that refers to nothing outside itself",
+        )
     return value
 
 
@@ -226,8 +234,10 @@ def seconds(timeout: float | None) -> float | None:
     """A time limit as it was given. Raises UsageProblem."""
     from barry_cli.base.problems import UsageProblem
 
-    if timeout is not None and not 0 < timeout < 10**7:
-        raise UsageProblem(f"--timeout {timeout:g} is no time", hint="give seconds above 0")
+    if timeout is not None and not 0 < timeout < _LONGEST:
+        raise UsageProblem(
+            f"--timeout {timeout:g} is no time", hint=f"give seconds above 0 and below {_LONGEST}"
+        )
     return timeout
 
 

@@ -27,6 +27,8 @@ def other_writers(
     for row in rows:
         if wanted is not None and row.harness_session_id == wanted:
             text = f"session {row.id} still runs: two would write the same conversation"
+            if resume.fork:
+                text = f"session {row.id} still runs: the copy has what was said up to now"
         elif resume.last and _may_be(row, wanted, cwd):
             text = (
                 f"session {row.id} still runs in this folder: if its conversation is the last one, "

@@ -112,7 +112,8 @@ async def prepare(
         lost.hint = f'a new session knows nothing of it: barry session start {adapter.id} "..."'
         raise
     warnings += _cut_short(continued.session, folders)
-    warnings += other_writers(adapter, continued.resume, cwd, program.env, sessions)
+    resume = _resume(continued.resume, fork=request.fork)
+    warnings += other_writers(adapter, resume, cwd, program.env, sessions)
     ruler = Ruler(
         None if found is None else found.bound,
         registry.record(adapter.id),
@@ -136,7 +137,7 @@ async def prepare(
             options=dict(asked.options) or None,
             plugin_dirs=asked.plugin_dirs or None,
             project_roots=asked.roots or None,
-            resume=_resume(continued.resume, fork=request.fork),
+            resume=resume,
             strict_mcp_config=False if asked.relax else None,
         ),
         adapter.native_tools,

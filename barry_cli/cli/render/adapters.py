@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from barry_cli.cli.render.columns import facts, printable
 from barry_cli.contract.adapter import Adapter, Mode
 from barry_cli.contract.data import snapshot
+from barry_cli.registry.binaries import install_hint
 
 if TYPE_CHECKING:
     from barry_cli.registry.adapters import Added

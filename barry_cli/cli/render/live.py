@@ -152,5 +152,6 @@ class LiveView(_Start):
 
 
 def _obeyed(letter: str) -> bool:
-    """Whether a terminal does something else with it than to show it."""
-    return letter < " " or "\x7f" <= letter <= "\x9f"
+    """Whether a terminal does something else with it than to show it: acts, or turns text round."""
+    control = letter < " " or "\x7f" <= letter <= "\x9f"
+    return control or "\u202a" <= letter <= "\u202e" or "\u2066" <= letter <= "\u2069"

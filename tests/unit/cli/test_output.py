@@ -222,6 +222,15 @@ def test_an_answer_moves_no_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
     assert screen.getvalue() == "a]52;c;aGk=2J\n\tb \U0001f469\u200d\U0001f4bb\n"
 
 
+def test_an_answer_turns_no_text_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An override shows a command as another one; letters that run from the right stay."""
+    screen = Screen()
+    monkeypatch.setattr("sys.stdout", screen)
+    view = LiveView(Talk(), structured=False)
+    view.event({"type": "text", "text": "run \u202egnp.exe\u2066\u2069 \u05d0\u05d1"})
+    assert screen.getvalue() == "run gnp.exe \u05d0\u05d1\n"
+
+
 def test_an_event_is_one_line_that_moves_no_cursor() -> None:
     said = events.text(StoredEvent(1, "t", {"type": f"x{OBEYED}", OBEYED: f"\n{OBEYED}"}, 0))
     assert said.endswith("\n")

@@ -49,6 +49,21 @@ def test_a_copy_leaves_it_as_it_was(demo: Barry) -> None:
     assert again.out == "before this you said: recall\n"
 
 
+def test_a_conversation_that_is_still_written(demo: Barry) -> None:
+    """Two would write it; a copy has what is there by now."""
+    child = demo.open("session", "start", "demo", "run sleep 60", "--json")
+    child.expect('"tool_use"')
+    first = demo.row().id
+    both = "two would write the same conversation"
+    assert f"session {first} still runs: {both}" in resume(demo, first, "recall").err
+    done = demo.run("session", "start", "demo", "recall", "--fork", first)
+    assert done.code == 0
+    assert f"session {first} still runs: the copy has what was said up to now" in done.err
+    assert both not in done.err
+    child.sendintr()
+    assert demo.ended(child) == 130
+
+
 def test_the_prompt_may_come_from_a_file(demo: Barry) -> None:
     first = session(demo, "remember")
     (demo.work / "more.txt").write_text("and more")

@@ -89,6 +89,7 @@ def test_a_prompt_like_a_flag(demo: Barry) -> None:
         (("one", "--file", "nothing.txt"), b"", "given twice"),
         (("one", "--resume", "a", "--fork", "b"), b"", "each name a session"),
         (("one", "--timeout", "0"), b"", "is no time"),
+        (("one", "--timeout", "1e7"), b"", "below 10000000"),
         (("one", "--schema", "nothing.json"), b"", "nothing.json can't be read"),
         (("one", "--fallback", "toy,"), b"", "empty id"),
         (("one", "--fallback", "demo"), b"", "stands twice"),
@@ -408,7 +409,8 @@ def test_a_schema_that_the_harness_sees_to(demo: Barry) -> None:
 
 def test_what_is_no_schema(demo: Barry) -> None:
     says(start(demo, "a", "--schema", write_schema(demo, [1])), 2, "is no JSON Schema")
-    says(start(demo, "a", "--schema", write_schema(demo, {"type": 7})), 2, "schema")
+    says(start(demo, "a", "--schema", write_schema(demo, {"type": 7})), 2, "schema.json", "type")
+    assert not demo.folders.database.exists() or demo.sessions.all() == []
 
 
 # --- the next harness ---

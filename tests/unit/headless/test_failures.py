@@ -108,7 +108,8 @@ print("\x1b]0;title\x07\x1b[2m12:00\x1b[0m \x1b[31m4\x1b[1m29\x1b[0m limit", fil
 key = os.environ["TOY_KEY"]
 print("key=" + key[:5] + "\x1b[1;32m" + key[5:] + "\x1b[0m", file=sys.stderr); sys.exit(1)
 """
-    fault = await failed(agent(tmp_path, script), env={"TOY_KEY": "sk-very-secret"})
+    adapter = agent(tmp_path, script, quota=lambda text: "429" in text)
+    fault = await failed(adapter, env={"TOY_KEY": "sk-very-secret"})
     assert fault.details["stderr"] == "12:00 429 limit\nkey=********"
     assert fault.code == "quota"
 
