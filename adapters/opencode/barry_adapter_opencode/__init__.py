@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from barry_adapter_opencode.declared import (
     GUARANTEES,
+    HOSTED_GUARANTEES,
+    HOSTED_NATIVE,
     ID,
     LABEL,
     NATIVE,
@@ -23,8 +27,13 @@ from barry_cli.adapters import (
     OfferedModel,
     Pin,
     Requirements,
+    SessionMode,
     define_adapter,
 )
+
+if TYPE_CHECKING:
+    from barry_cli.adapters import StartEngine
+    from barry_cli.sessions import ContinuationHarness, Session, SessionConfig
 
 _INSTALL = f"npm install -g opencode-ai@{VERSION}"
 
@@ -57,6 +66,24 @@ _MODELS = (
     ("openai/gpt-5.5", "GPT-5.5"),
     ("google/gemini-3.8-flash", "Gemini 3.8 Flash"),
 )
+
+
+# The driver is dear to import: a launch does without it.
+
+
+async def _start(config: SessionConfig, start_engine: StartEngine) -> Session:
+    from barry_adapter_opencode.hosted import start
+
+    return await start(config)
+
+
+async def _open_continuation(
+    config: SessionConfig, start_engine: StartEngine
+) -> ContinuationHarness:
+    from barry_adapter_opencode.hosted import open_continuation
+
+    return await open_continuation(config)
+
 
 adapter = define_adapter(
     Adapter(
@@ -122,7 +149,24 @@ adapter = define_adapter(
                 plan=plan,
             ),
             "instrumented": None,
-            "hosted": None,
+            "hosted": SessionMode(
+                guarantees=HOSTED_GUARANTEES,
+                verified_on=VERSION,
+                evidence=Evidence(
+                    check="hosted_checks:hosted",
+                    proves="every call is ruled on, also those that opencode does not ask about "
+                    "and those of subagents: a denied one has no effect and the agent reads why, "
+                    "the same call allowed has its effect; the folder's settings are not read; a "
+                    "turn takes a message in its midst, is cut short, and its conversation goes "
+                    "on",
+                ),
+                native=HOSTED_NATIVE,
+                platforms=("linux",),
+                approval_continuation="live",
+                structured_output="prompted",
+                start=_start,
+                open_continuation=_open_continuation,
+            ),
         },
         bag=".",
         offered_models=tuple(OfferedModel(id=name, label=label) for name, label in _MODELS),

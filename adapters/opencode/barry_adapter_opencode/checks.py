@@ -13,12 +13,13 @@ from barry_cli.sessions import Endpoint, Text
 if TYPE_CHECKING:
     from barry_cli.adapters import ProofContext, Terminal
 
-_MODEL = "scripted/scripted-model"
+MODEL = "scripted/scripted-model"
 
 # Keeps a run of the check from the network; launches don't set these.
-_OFFLINE = {
-    "OPENCODE_DISABLE_MODELS_FETCH": "1",
+QUIET = {
+    "OPENCODE_DISABLEMODELS_FETCH": "1",
     "npm_config_registry": "http://127.0.0.1:9/",
+    "npm_config_fetch_retries": "0",
 }
 
 # Settings as unkind to a denial as they can be: wildcards behind the tool's own rule, and agents
@@ -58,10 +59,10 @@ async def guest(proof: ProofContext) -> None:
     endpoint = Endpoint.model_validate(
         {"url": proof.model.url("openai-chat"), "api": "openai-chat", "key": proof.key}
     )
-    env = {**proof.env, **_OFFLINE}
+    env = {**proof.env, **QUIET}
 
     _, terminal = await proof.launch(
-        endpoint=endpoint, model=_MODEL, env=env, denied_tools=("bash",)
+        endpoint=endpoint, model=MODEL, env=env, denied_tools=("bash",)
     )
     _ask(terminal, "denied run", "Tried that.")
     proof.require("bash" not in proof.model.offered_tools(), "the denied tool bash is offered")
@@ -72,7 +73,7 @@ async def guest(proof: ProofContext) -> None:
     )
     terminal.close()
 
-    plan, terminal = await proof.launch(endpoint=endpoint, model=_MODEL, env=env)
+    plan, terminal = await proof.launch(endpoint=endpoint, model=MODEL, env=env)
     _ask(terminal, "say the word", "The word is heron.")
     _ask(terminal, "allowed run", "Did that.")
     proof.require((proof.cwd / "allowed").exists(), "the allowed tool bash had no effect")

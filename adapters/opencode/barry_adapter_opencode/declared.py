@@ -44,5 +44,23 @@ GUARANTEES = Guarantees(
     steer=False,
 )
 
+# What asks somebody who isn't there.
+_NOT_HOSTED = {"question"}
+
+HOSTED_NATIVE = NativeControl(
+    grantable=tuple(tool for tool in NATIVE_TOOLS if tool not in _NOT_HOSTED),
+    inseparable=(WRITERS,),
+)
+
+HOSTED_GUARANTEES = Guarantees(
+    capture="total",
+    delivery="wake",
+    gating="per-call",
+    identity="inherent",
+    interrupt=True,
+    keeps_vendor_ui=False,
+    steer=True,
+)
+
 AGENTS = ("build", "plan", "general", "explore")
 """opencode's own agents that may use tools. The user can define more."""

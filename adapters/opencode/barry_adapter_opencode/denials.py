@@ -18,10 +18,51 @@ from barry_cli.adapters import PlanDraft
 
 Rules = dict[str, Any]
 
+# What opencode's own agents may not, which a general rule to ask would undo.
+_LIMITS: dict[str, Rules] = {
+    "plan": {
+        "edit**": {"*": "deny", ".opencode/plans/*.md": "ask"},
+        "task**": {"general": "deny"},
+    },
+    "general": {"todowrite**": "deny"},
+    "explore": {
+        "***": "deny",
+        **{
+            f"{tool}**": "ask"
+            for tool in ("bash", "glob", "grep", "list", "read", "webfetch", "websearch")
+        },
+    },
+    **{name: {"***": "deny"} for name in ("compaction", "summary", "title")},
+}
+
 
 def rules(denied: Iterable[str], mark: str = "**") -> Rules:
     """The rules that switch tools off."""
     return dict.fromkeys((_permission(tool) + mark for tool in denied), "deny")
+
+
+def asking(users: Rules) -> Rules:
+    """Rules by which every call is asked about. The user's own come again after that, so that
+    what they deny stays denied; what they allow is asked about.
+
+    Another folder is no call of its own: the call that reaches into it is asked about.
+    """
+    return {
+        "*****": "ask",
+        **dict.fromkeys(("external_directory**", "doom_loop**"), "allow"),
+        **{f"{name}***": _asked(rule) for name, rule in users.items()},
+    }
+
+
+def limits() -> Rules:
+    """Settings that keep opencode's own agents to what they may."""
+    return {"agent": {name: {"permission": dict(rules)} for name, rules in _LIMITS.items()}}
+
+
+def _asked(rule: Any) -> Any:
+    if isinstance(rule, dict):
+        return {pattern: _asked(each) for pattern, each in rule.items()}
+    return "deny" if rule == "deny" else "ask"
 
 
 def agent_rules(denied: list[str], user: Defined) -> Rules:

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING, Any
 from barry_adapter_opencode.conversation import conversation
 from barry_adapter_opencode.declared import GUARANTEES, LABEL, NATIVE, NATIVE_TOOLS
 from barry_adapter_opencode.denials import agent_rules, permission_variable, root_rules, rules
-from barry_adapter_opencode.places import (
-    Defined,
-    defined,
-    has_own_settings,
-    instructions,
-    read_jsonc,
-)
-from barry_adapter_opencode.routing import inherited_routes, route
+from barry_adapter_opencode.parts import inherited, model, prompt, skills
+from barry_adapter_opencode.places import Defined, defined, has_own_settings, own_code
 from barry_adapter_opencode.servers import servers
-from barry_adapter_opencode.settings import merged, plain, written
+from barry_adapter_opencode.settings import merged, written
 from barry_cli.adapters import LaunchPlan, PlanDraft
 
 if TYPE_CHECKING:
@@ -27,18 +21,18 @@ async def plan(config: SessionConfig) -> LaunchPlan:
     """Plan a launch of opencode's own TUI. Raises BarryError for what must not go on as asked."""
     with PlanDraft(LABEL, config, GUARANTEES) as draft:
         denied = draft.denied(NATIVE_TOOLS, NATIVE)
-        inline = _inherited(draft)
+        inline = inherited(draft)
         asked = denied or draft.config.mcp_servers or draft.config.strict_mcp_config
         # Under a denial the project's settings are not loaded, so what they define is no matter.
         project = None if denied else config.cwd
         own = defined(config.env, inline, project=project) if asked else None
         settings: dict[str, Any] = {"autoupdate": False}
         for part in (
-            _model(draft),
+            model(draft),
             _denials(draft, denied, own),
-            _prompt(draft, without_project=bool(denied)),
+            prompt(draft, without_project=bool(denied)),
             servers(draft, own) if own is not None else {},
-            _skills(draft),
+            skills(draft),
         ):
             settings = merged(settings, part)
         permission_variable(
@@ -53,20 +47,6 @@ async def plan(config: SessionConfig) -> LaunchPlan:
         return draft.finish("opencode", harness_session_id=talk.id, discover=talk.discover)
 
 
-def _model(draft: PlanDraft) -> dict[str, Any]:
-    endpoint, model, small = (
-        draft.config.endpoint,
-        draft.config.model,
-        draft.config.small_model,
-    )
-    if endpoint is not None:
-        return route(draft, endpoint, model, small)
-    if model is not None:
-        draft.args += ["--model", model]
-    found = inherited_routes(draft)
-    return found if small is None else {**found, "small_model": plain(small)}
-
-
 def _denials(draft: PlanDraft, denied: list[str], own: Defined | None) -> dict[str, Any]:
     if not denied or own is None:
         return {}
@@ -78,6 +58,8 @@ def _denials(draft: PlanDraft, denied: list[str], own: Defined | None) -> dict[s
             "because they could undo what is denied; its instruction files are kept"
         )
     reasons = []
+    if code := own_code(draft.config.cwd, draft.config.env):
+        reasons.append(f"opencode runs this project's own {', '.join(code)} all the same")
     if own.unreadable:
         reasons.append(f"{own.unread} can't be read, and agents there may have rules of their own")
     if "attach" in (draft.config.extra_args or ()):
@@ -86,34 +68,3 @@ def _denials(draft: PlanDraft, denied: list[str], own: Defined | None) -> dict[s
         draft.warn(f"the denied tools may not be held: {reason}")
         draft.lower(reason, gating="none")
     return agent_rules(denied, own)
-
-
-def _prompt(draft: PlanDraft, *, without_project: bool) -> dict[str, Any]:
-    files = instructions(draft.config.cwd) if without_project else []
-    text = draft.config.system_prompt
-    if text is not None:
-        files.append(draft.file("system-prompt.md", text))
-    return {"instructions": [plain(str(file)) for file in files]} if files else {}
-
-
-def _skills(draft: PlanDraft) -> dict[str, Any]:
-    folders = draft.config.plugin_dirs
-    if not folders:
-        return {}
-    draft.warn(
-        "opencode takes the plugin folders as folders of skills, in place of skills.paths in your "
-        "own settings; their other parts are left out"
-    )
-    return {"skills": {"paths": [plain(folder) for folder in folders]}}
-
-
-def _inherited(draft: PlanDraft) -> dict[str, Any]:
-    """Inline settings that the user's own environment carries already."""
-    before = draft.inherited("OPENCODE_CONFIG_CONTENT")
-    if before is None:
-        return {}
-    try:
-        return read_jsonc(before)
-    except (ValueError, RecursionError):
-        draft.warn("OPENCODE_CONFIG_CONTENT holds no settings that can be read: it is left out")
-        return {}

@@ -10,10 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from barry_adapter_opencode.declared import WRITERS
+from barry_adapter_opencode.settings import merged
+
 Env = Mapping[str, str | None]
 
 _COMMENTS = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _COMMAS = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
+_SETTINGS = ("config.json", "opencode.json", "opencode.jsonc")
+_RUNS = {"plugin", "plugins", "reference", "references", "skills"}
 _NAME = re.compile(r"""^["']?name["']?\s*:\s*["']?(.+?)["']?\s*(?:\s#.*)?$""", re.MULTILINE)
 
 
@@ -72,6 +77,37 @@ def defined(env: Env, inline: Mapping[str, Any], *, project: str | None) -> Defi
     return Defined(frozenset(agents), frozenset(modes), frozenset(servers), tuple(unreadable))
 
 
+def users_permission(env: Env, inline: Mapping[str, Any]) -> dict[str, Any]:
+    """The rules of the user's settings in the order that opencode gives them; those of files that
+    can't be read, of agents and of the project aside.
+    """
+    found: dict[str, Any] = {}
+    config, *folders = _settings_folders(env)
+    named = env.get("OPENCODE_CONFIG")
+    files = [config / name for name in _SETTINGS]
+    files += [Path(named)] if named else []
+    files += [folder / name for folder in folders for name in _SETTINGS]
+    for path in files:
+        try:
+            found = merged(found, _rules(read_jsonc(path.read_text(encoding="utf-8"))))
+        except (OSError, ValueError, RecursionError):
+            continue
+    return merged(found, _rules(inline))
+
+
+def _rules(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A file's rules; of the older kind, ``tools``, come before the others."""
+    tools = settings.get("tools")
+    older = {
+        "edit" if name in WRITERS else str(name): "allow" if on else "deny"
+        for name, on in (tools if isinstance(tools, dict) else {}).items()
+    }
+    rules = settings.get("permission")
+    if isinstance(rules, str):
+        return {**older, "*": rules}
+    return merged(older, rules) if isinstance(rules, dict) else older
+
+
 def has_own_settings(cwd: str, env: Env) -> bool:
     """Whether the folder, or one above it in the same project, carries settings for opencode."""
     users = _settings_folders(env)
@@ -80,6 +116,28 @@ def has_own_settings(cwd: str, env: Env) -> bool:
         for folder in project_folders(cwd)
         for name in ("opencode.json", "opencode.jsonc", ".opencode")
     )
+
+
+def own_code(cwd: str, env: Env) -> list[str]:
+    """What opencode would run or fetch of the folder's, or of one above it in the same project,
+    as soon as it starts, whatever it is told: plugins above all. Files, for a sentence.
+    """
+    found = []
+    users = _settings_folders(env)
+    for folder in project_folders(cwd):
+        inner = folder / ".opencode"
+        if inner not in users:
+            for kind in ("plugin", "plugins"):
+                found += [path for end in ("js", "ts") for path in inner.glob(f"{kind}/*.{end}")]
+        for path in (place / name for place in (folder, inner) for name in _SETTINGS[1:]):
+            if path.parent in users or not path.exists():
+                continue
+            try:
+                if _RUNS & read_jsonc(path.read_text(encoding="utf-8")).keys():
+                    found.append(path)
+            except (OSError, ValueError, RecursionError):
+                found.append(path)  # it may be read otherwise there
+    return [os.path.relpath(path, cwd) for path in found]
 
 
 def instructions(cwd: str) -> list[Path]:
@@ -123,8 +181,7 @@ def _settings_folders(env: Env) -> list[Path]:
 
 
 def _settings_files(env: Env) -> list[Path]:
-    names = ("config.json", "opencode.json", "opencode.jsonc")
-    files = [folder / name for folder in _settings_folders(env) for name in names]
+    files = [folder / name for folder in _settings_folders(env) for name in _SETTINGS]
     named = env.get("OPENCODE_CONFIG")
     return [*files, Path(named)] if named else files
 

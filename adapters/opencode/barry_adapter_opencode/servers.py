@@ -10,12 +10,16 @@ from barry_cli.adapters import PlanDraft
 from barry_cli.sessions import HttpMcpServer, StdioMcpServer
 
 
-def servers(draft: PlanDraft, own: Defined) -> dict[str, Any]:
+def servers(draft: PlanDraft, own: Defined, *, strictly: bool = False) -> dict[str, Any]:
     """The servers asked for, and those switched off for them. opencode tries both transports of
     HTTP by itself.
+
+    ``strictly``: the user's own are off, too, where nobody said which to load.
     """
     asked = draft.config.mcp_servers
     strict = draft.config.strict_mcp_config
+    if strict is None and strictly:
+        strict = True
     found: dict[str, Any] = {}
     for name, server in asked.items():
         if name in own.servers:

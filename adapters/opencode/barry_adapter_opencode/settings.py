@@ -42,13 +42,13 @@ def for_variable(text: str) -> str:
 
 
 def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Two settings, the second over the first; lists of instructions are joined."""
+    """Two settings, the second over the first; lists of instructions and plugins are joined."""
     both = dict(under)
     for name, value in over.items():
         before = both.get(name)
         if isinstance(before, dict) and isinstance(value, Mapping):
             both[name] = merged(before, value)
-        elif name == "instructions" and isinstance(before, list):
+        elif name in ("instructions", "plugin") and isinstance(before, list):
             both[name] = [*before, *value]
         else:
             both[name] = value

@@ -62,6 +62,22 @@ def conversations(database: Path, cwd: str, *, created: int = 0, updated: int = 
             return []
 
 
+def known(database: Path, session: str) -> bool | None:
+    """Whether there is such a conversation, in whatever folder; None where that can't be told."""
+    import sqlite3
+
+    if not database.exists():
+        return False
+    with opened(database) as connection:
+        if connection is None:
+            return None
+        try:
+            rows = connection.execute("SELECT 1 FROM session WHERE id = ?", (session,))
+            return rows.fetchone() is not None
+        except sqlite3.Error:  # another build's tables, or a writer that keeps it locked
+            return None
+
+
 def entries(database: Path, session: str) -> Iterator[tuple[str, str, str, str]]:
     """Every message with each of its parts, in order: message id, message, part id, part.
 

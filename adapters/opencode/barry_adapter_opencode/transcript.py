@@ -65,7 +65,7 @@ def _closing(message_id: str, message: dict[str, Any]) -> Iterator[SessionEvent]
     """What is known of an answer once it is whole: its cost, its failure, the turn's end."""
     if message.get("role") != "assistant":
         return
-    usage = _usage(message.get("tokens"))
+    usage = usage_of(message.get("tokens"))
     if usage is not None:
         yield UsageReported(id=message_id, usage=usage)
     error = message.get("error")
@@ -95,7 +95,8 @@ def _events(message: dict[str, Any], part: dict[str, Any]) -> Iterator[SessionEv
             yield ToolResult(id=call, result=state.get("error"), error=True)
 
 
-def _usage(tokens: object) -> TokenUsage | None:
+def usage_of(tokens: object) -> TokenUsage | None:
+    """The tokens of a message, as opencode counts them; None for what is no count."""
     if not isinstance(tokens, dict):
         return None
     cache = tokens.get("cache")
