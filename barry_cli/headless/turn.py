@@ -128,8 +128,6 @@ class Turn:
         deadline = driven.session.deadline_seconds
         until = None if deadline is None else time.monotonic() + deadline
         self._heard.asked = await continuation_of(driven)
-        if self._heard.asked is None and not driven.can_resume:
-            prompt = replayed([*driven.session.history, *driven.history], prompt)
         await self._accounts.open(self._heard.asked)
         while self._stopped != "aborted":
             for event in await self._begin(prompt, until):
@@ -177,6 +175,9 @@ class Turn:
                 self._after_begin()
                 return events
             await self.end()
+        if self._heard.asked is None and not driven.can_resume:
+            # A kept process remembers; this one knows nothing of what was before.
+            prompt = replayed([*driven.session.history, *driven.history], prompt)
         asked = driven.input_for(prompt, self._heard.asked, self._schema)
         command = driven.command(asked)
         live = driven.adapter.live_input

@@ -266,6 +266,22 @@ async def test_a_process_is_kept_for_the_next_turn(tmp_path: Path) -> None:
     assert descendants(os.getpid()) == []
 
 
+async def test_a_kept_process_is_not_told_again_what_it_remembers(tmp_path: Path) -> None:
+    harness = CliHarness(agent(tmp_path, SERVES, live=LIVE, resumable=False))
+    await harness.start_session(session(keep_process=True))
+    await read(harness.run_turn("a"))
+    found = await read(harness.run_turn("b"))
+    assert found[1].text.split()[1:] == ["2", "b"]
+    for each in descendants(os.getpid()):
+        os.kill(each.pid, 9)
+    while descendants(os.getpid()):
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    found = await read(harness.run_turn("c"))
+    assert "User: a" in found[1].text  # another process was not there
+    await harness.close()
+
+
 async def test_a_process_is_not_kept_unasked_nor_for_another_shape(tmp_path: Path) -> None:
     for keep, schemas, processes in ((False, [None, None], 2), (True, [None, {}, None], 3)):
         harness = CliHarness(agent(tmp_path, SERVES, live=LIVE, resumable=True))
