@@ -18,6 +18,7 @@ from barry_cli.contract.session import Allowed, Denied, PermissionRequest
 if TYPE_CHECKING:
     from barry_cli.contract.events import SessionEvent
     from barry_cli.contract.session import Decide
+    from barry_cli.host.masking import Mask
     from barry_cli.turns.store.turns import SqliteTurnStore
 
 log = logging.getLogger(__name__)
@@ -29,11 +30,18 @@ class Calls:
     """The calls of one turn."""
 
     def __init__(
-        self, store: SqliteTurnStore, session_id: str, turn_id: str, owner: str, ruling: Decide
+        self,
+        store: SqliteTurnStore,
+        session_id: str,
+        turn_id: str,
+        owner: str,
+        ruling: Decide,
+        mask: Mask,
     ) -> None:
         self._store = store
         self._turn = (session_id, turn_id, owner)
         self._ruling = ruling
+        self._mask = mask
         self._running: dict[str, _Running] = {}
         self._asked: Counter[str] = Counter()
         self._used: dict[str, tuple[str, Any]] = {}
@@ -50,7 +58,9 @@ class Calls:
             request = request.model_copy(update={"id": again})
         try:
             if isinstance(decision, Denied):
-                told = RecordedCallResult(id=request.id, result=decision.reason, error=True)
+                told = RecordedCallResult(
+                    id=request.id, result=self._mask.value(decision.reason), error=True
+                )
                 self._store.denied(*self._turn, request, told)
                 return decision
             running = _Running(request, told_of_as)
@@ -66,7 +76,7 @@ class Calls:
         return decision
 
     def see(self, event: SessionEvent) -> None:
-        """Take in what the harness reports."""
+        """Take in what the harness reports, as it says it."""
         if event.type == "tool_use":
             self._used[event.id] = (event.tool, event.input)
         elif event.type == "tool_result" and event.id is not None:
@@ -75,7 +85,7 @@ class Calls:
                 (each for each in self._running.values() if each.is_of(event.id, used)), None
             )
             if found is not None:
-                found.end(event.result, error=bool(event.error))
+                found.end(self._mask.value(event.result), error=bool(event.error))
 
     async def settle(self, *, over: bool) -> None:
         """Close what is open. ``over``: the turn came to its own end, and with it every call of it.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from barry_cli.contract.levels import ApprovalContinuation
     from barry_cli.contract.session import DeliveryReceipt, Session, SessionConfig
     from barry_cli.host.calls import Calls
+    from barry_cli.host.masking import Mask
     from barry_cli.host.prepare import PreparedRun
 
 
@@ -52,7 +53,9 @@ class Opened:
             prepared.config, decide=calls.decide, ephemeral=None if self.keeps else True
         )
         self.session = None
-        handle = DrivenTurn(prepared.adapter.id, config, self._start, calls, alone=self.alone)
+        handle = DrivenTurn(
+            prepared.adapter.id, config, self._start, calls, prepared.mask, alone=self.alone
+        )
         try:
             await handle.begin_session()
         except BaseException as error:
@@ -75,12 +78,20 @@ class DrivenTurn(LiveContinuation):
     """A turn whose calls are ruled on at once: nobody is waited for, so nothing is put down."""
 
     def __init__(
-        self, adapter_id: str, config: SessionConfig, start: Start, calls: Calls, *, alone: bool
+        self,
+        adapter_id: str,
+        config: SessionConfig,
+        start: Start,
+        calls: Calls,
+        mask: Mask,
+        *,
+        alone: bool,
     ) -> None:
         """``alone``: it goes on with nothing that was before it."""
         super().__init__(adapter_id, _fingerprint(config), config, start)
         self._config = config
         self._own_calls = calls
+        self._mask = mask
         self._alone = alone
 
     @property
@@ -97,13 +108,15 @@ class DrivenTurn(LiveContinuation):
         """See ContinuationHarness. Every call is closed in the record when this returns."""
 
         async def seen(event: SessionEvent) -> None:
-            await emit(event)
+            await emit(self._mask.event(event))
             self._own_calls.see(event)
 
         over = False
         try:
             outcome = await super().begin(content, seen, None if self._alone else conversation)
-            over = isinstance(outcome, SegmentCompleted)
+            if isinstance(outcome, SegmentCompleted):
+                over = True
+                return outcome.model_copy(update={"result": self._mask.value(outcome.result)})
             return outcome
         finally:
             await self._own_calls.settle(over=over)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from barry_cli.base.ids import new_id
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import ConversationLost, ModeNotOffered, UsageProblem
-from barry_cli.base.secrets import redact
 from barry_cli.contract.adapter import Adapter, SessionMode
 from barry_cli.contract.native import configure_harness_session
 from barry_cli.contract.session import Resume, SessionConfig
@@ -26,6 +25,7 @@ from barry_cli.groundwork.promise import hidden_values, meant, refuse_less, toge
 from barry_cli.groundwork.routing import route
 from barry_cli.groundwork.surroundings import as_found
 from barry_cli.groundwork.writers import other_writers
+from barry_cli.host.masking import Mask
 from barry_cli.host.request import RunRequest
 from barry_cli.host.ruling import Ruler
 from barry_cli.turns.store.record import Record
@@ -33,6 +33,7 @@ from barry_cli.turns.store.sessions import SessionRow, Sessions
 
 if TYPE_CHECKING:
     from barry_cli.contract.execution import Executor
+    from barry_cli.contract.models import Endpoint
     from barry_cli.policy.lookup import Effective
     from barry_cli.registry.adapters import Adapters
 
@@ -52,8 +53,8 @@ class PreparedRun:
     ruler: Ruler
     held: Held
     dropped: tuple[str, ...]
-    hidden: tuple[str, ...]
-    """The values that no text may show."""
+    mask: Mask
+    """Hides the values that no text may show."""
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     resumed: SessionRow | None = None
@@ -144,7 +145,7 @@ async def prepare(
         mode.native,
     )
     refuse_less(asked, mode.guarantees, {}, program.unverified)
-    hidden = tuple(hidden_values(program.env))
+    mask = Mask(hidden_values(program.env, _key(endpoint)))
     said = (*warnings, *held.warnings, *program.warnings)
     notes = (
         meant(asked.adapter, adapter),
@@ -164,11 +165,16 @@ async def prepare(
         ruler=ruler,
         held=held,
         dropped=tuple(sorted(name for name in base_env if name not in program.env)),
-        hidden=hidden,
-        warnings=tuple(redact(text, hidden) for text in said),
-        notes=tuple(redact(note, hidden) for note in notes if note),
+        mask=mask,
+        warnings=tuple(mask.text(text) for text in said),
+        notes=tuple(mask.text(note) for note in notes if note),
         resumed=continued.session,
     )
+
+
+def _key(endpoint: Endpoint | None) -> list[str]:
+    key = endpoint.key if endpoint is not None else None
+    return [] if key is None else [key.get_secret_value()]
 
 
 def _can_go_on(request: RunRequest, adapter: Adapter) -> None:

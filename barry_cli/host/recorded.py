@@ -61,6 +61,7 @@ class RecordedSession:
         """The last turn."""
         self._store = store
         self._ruler = prepared.ruler
+        self._mask = prepared.mask
         self.opened = Opened(prepared, self._calls)
         self._watcher = watcher
         self._on_conversation = on_conversation
@@ -83,7 +84,7 @@ class RecordedSession:
     def _calls(self) -> Calls:
         assert self.turn_id is not None
         owner = self._execution.owner
-        return Calls(self._store, self.id, self.turn_id, owner, self._ruler)
+        return Calls(self._store, self.id, self.turn_id, owner, self._ruler, self._mask)
 
     def _committed(self, session_id: str, sequence: int) -> None:
         self._said.set()

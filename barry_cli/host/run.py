@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import BarryError
 from barry_cli.base.processes import identify
-from barry_cli.base.secrets import redact
 from barry_cli.contract.abort import Abort
 from barry_cli.contract.data import snapshot
 from barry_cli.groundwork.following import settle_turns
@@ -76,7 +75,7 @@ async def run(prepared: PreparedRun, folders: Folders, watcher: Watcher) -> RunE
     """
     began = time.monotonic()
     sessions = Sessions(folders)
-    store = SqliteTurnStore(folders, redact=lambda text: redact(text, prepared.hidden))
+    store = SqliteTurnStore(folders, redact=prepared.mask.text)
     stop = Abort()
     try:
         with _signals(stop) as received:  # whoever finds it on record may end it
@@ -259,7 +258,7 @@ class _Run:
         error = None
         if exit_code != 0:
             said = str(fault) if fault is not None else turn.error if turn is not None else None
-            error = redact(self._why(code) or said or "the turn failed", self._prepared.hidden)
+            error = self._prepared.mask.text(self._why(code) or said or "the turn failed")
         details = fault.details if isinstance(fault, BarryError) else {}
         reset_at = details.get("resetAt")
         return RunEnd(
@@ -268,8 +267,8 @@ class _Run:
             state=state,
             exit_code=exit_code,
             seconds=time.monotonic() - self._began,
-            text=result if isinstance(result, str) else None,
-            structured=self._structured,
+            text=self._prepared.mask.text(result) if isinstance(result, str) else None,
+            structured=self._prepared.mask.value(self._structured),
             usage=self._opened.of_last_turn("usage"),
             error=error,
             hint=fault.hint if isinstance(fault, BarryError) else "",

@@ -51,7 +51,7 @@ class AcpDialogue:
         self._permissions: dict[str, tuple[str, list[Any]]] = {}
         self._asks = 0
         self._denials: list[str] = []
-        self._told = 0
+        self._times_told = 0
         self._abilities: dict[str, Any] = {}
 
     # --- what the driver calls ---
@@ -231,7 +231,7 @@ class AcpDialogue:
 
     def _prompt(self, text: str, *, counts: bool) -> str:
         self._busy, self._cancelled = True, False
-        self._told = 0 if counts else self._told + 1
+        self._times_told = 0 if counts else self._times_told + 1
         return self._rpc.request(
             "session/prompt",
             {"sessionId": self._session, "prompt": _prompt(text)},
@@ -260,7 +260,7 @@ class AcpDialogue:
         if self._cancelled:
             return LiveStep(events=(*events, Stopped("aborted")), consumed=consumed)
         if denials and self._profile.tell_denials:
-            if self._told >= MOST_TOLD:
+            if self._times_told >= MOST_TOLD:
                 stuck = f"it goes on asking for what is denied, and was told why {MOST_TOLD} times"
                 return LiveStep(events=(*events, Failed(error=stuck)), consumed=consumed)
             said = self._prompt("\n".join(dict.fromkeys(denials)), counts=False)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from barry_cli.base.secrets import MASK
 from barry_cli.contract.events import SessionEvent
 from barry_cli.turns.store.record import Record
 from tests.toy import Barry, Done, eventually, says, written
@@ -353,6 +354,20 @@ def test_what_nobody_can_rule_on_is_taken_back(demo: Barry) -> None:
     assert "Shell" in done.out.split()
     assert "note: Shell switched off: nobody rules on single calls in this mode" in done.err
     assert start(demo, "denied", id="toy").out.strip() == ""
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)], ids=str)
+def test_a_secret_that_a_tool_prints_is_not_recorded(demo: Barry, words: tuple[str, ...]) -> None:
+    secret = "k-1234-not-to-be-seen"
+    done = start(
+        demo, "run echo got $DEMO_API_KEY", "--env", "DEMO_API_KEY", *words,
+        env={"DEMO_API_KEY": secret},
+    )  # fmt: skip
+    assert done.code == 0
+    assert f"got {MASK}" in done.out
+    assert secret not in done.out + done.err
+    for path in demo.folders.state.rglob("*"):
+        assert path.is_dir() or secret.encode() not in path.read_bytes(), path
 
 
 def test_a_denied_tool_is_off(demo: Barry) -> None:

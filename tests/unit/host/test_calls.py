@@ -13,6 +13,7 @@ from barry_cli.base.paths import folders
 from barry_cli.contract.events import ToolResult, ToolUse
 from barry_cli.contract.session import Allowed, Denied, PermissionRequest
 from barry_cli.host.calls import NOT_RECORDED, Calls
+from barry_cli.host.masking import Mask
 from barry_cli.turns.store.turns import SqliteTurnStore
 from tests.unit.turns.store.places import begin, new_session
 
@@ -28,7 +29,7 @@ class Turn:
         async def ruling(request: PermissionRequest) -> Allowed | Denied:
             return decision
 
-        self.calls = Calls(self.store, self.session_id, self.turn_id, owner, ruling)
+        self.calls = Calls(self.store, self.session_id, self.turn_id, owner, ruling, Mask([]))
 
     def states(self) -> dict[str, str]:
         with sqlite3.connect(f"{folders().database.as_uri()}?mode=ro", uri=True) as connection:
