@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -114,9 +115,13 @@ def driven(fits: Any, folder: Path, path: str) -> None:
         "stderr": subprocess.DEVNULL,
         "text": True,
     }
-    child = subprocess.Popen([*words, "start", "demo", "run sleep 60", "--json"], **more)
+    begun = folder / "begun"
+    prompt = f"run touch {begun}; sleep 60"
+    child = subprocess.Popen([*words, "start", "demo", prompt, "--json"], **more)
     assert child.stdout is not None
     assert any('"tool_use"' in line for line in child.stdout)
+    while not begun.exists():  # then the call is on record as executing
+        time.sleep(0.02)
     child.kill()
     child.communicate()
     session_id = fits("session-list", "session", "list")["sessions"][0]["id"]
