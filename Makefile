@@ -1,7 +1,7 @@
 # Needs Python 3.11 or newer and make; the real harnesses also need Node 20 or newer with npm.
 
 PYTHON ?= python3
-JOBS ?= 2
+JOBS ?= 3
 BIN := .venv/bin
 # A first look keeps to itself: it writes nothing into the user's own folders.
 TRY := BARRY_HOME="$(CURDIR)/.venv/demo" $(BIN)/barry

@@ -63,7 +63,7 @@ def _modes(adapter: Adapter) -> list[Mode | None]:
 def program_of(adapter_id: str) -> Path:
     """The pinned program. A test that needs it fails when it isn't there."""
     adapter = adapter_of(adapter_id)
-    if all(mode is None or mode.build == "bundled" for mode in _modes(adapter)):
+    if any(mode is not None and mode.build == "bundled" for mode in _modes(adapter)):
         return Path(sys.executable)
     program = PROGRAMS / adapter.requirements.binary.command
     assert program.exists(), f"{program} is missing: run `make harnesses`"

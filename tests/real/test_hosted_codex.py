@@ -496,7 +496,9 @@ async def test_the_folders_words_are_read_and_its_settings_are_not(codex: Hosted
     rulings = Rulings(["*"])
     async with codex.open(decide=rulings, cwd=str(below)) as harness:
         await codex.turn(harness, "first question")
-    assert "zebra" in told(codex)
+    # Where this machine has such a folder above, the words are unread, too, which is warned about.
+    elsewhere = any((each / ".codex").exists() for each in top.parents)
+    assert ("zebra" in told(codex)) is not elsewhere
     (top / ".codex" / "rules").mkdir(parents=True)
     rule = 'prefix_rule(pattern=["touch"], decision="allow")\n'
     (top / ".codex" / "rules" / "all.rules").write_text(rule, "utf-8")
