@@ -34,7 +34,7 @@ async def agent_continuation(
         return await agent_session(adapter, config, guarantees=guarantees, **options)
 
     kind = LiveContinuation if adapter.capabilities.permission_hooks else _Unasked
-    return await kind.open(adapter_id, _fingerprint(adapter_id, config), config, start)
+    return await kind.open(adapter_id, fingerprint(adapter_id, config), config, start)
 
 
 class _Unasked(LiveContinuation):
@@ -45,7 +45,7 @@ class _Unasked(LiveContinuation):
         return "unsupported"
 
 
-def _fingerprint(adapter_id: str, config: SessionConfig) -> str:
+def fingerprint(adapter_id: str, config: SessionConfig) -> str:
     """Of what a waiting call was asked under; secrets are no part of it."""
     return canonical_hash(
         {

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from barry_cli.base.canonical import canonical_hash
 from barry_cli.base.problems import Refused
 from barry_cli.contract.continuation import SegmentCompleted
 from barry_cli.contract.session import DeliveryOptions
 from barry_cli.groundwork.surroundings import as_found
+from barry_cli.headless.continuation import fingerprint
 from barry_cli.turns.live_continuation import LiveContinuation, Outcome, Start
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class DrivenTurn(LiveContinuation):
         alone: bool,
     ) -> None:
         """``alone``: it goes on with nothing that was before it."""
-        super().__init__(adapter_id, _fingerprint(config), config, start)
+        super().__init__(adapter_id, fingerprint(adapter_id, config), config, start)
         self._config = config
         self._own_calls = calls
         self._mask = mask
@@ -144,16 +144,4 @@ async def _no_engine(spec: EngineSpec) -> NoReturn:
     raise Refused(
         f"the adapter asks for an engine of the kind {spec.kind}, and a headless turn has none",
         hint="an update of the adapter or of Barry may mend it",
-    )
-
-
-def _fingerprint(config: SessionConfig) -> str:
-    """Of what a waiting call was asked under; secrets are no part of it."""
-    return canonical_hash(
-        {
-            "cwd": config.cwd,
-            "model": config.model,
-            "allowed": list(config.allowed_native_tools or ()),
-            "denied": list(config.denied_tools or ()),
-        }
     )
