@@ -143,10 +143,8 @@ class Lists(Conditions):
             j = self.skip(i + 1)
             if s.startswith("|", j):
                 return
-            if s.startswith("&", j):
-                j += 1
-            else:
-                j = i + 1
+            errors = s.startswith("&", j)
+            j = j + 1 if errors else i + 1
             self.i = j
             self.gap()
             if self.i >= self.n:
@@ -154,6 +152,8 @@ class Lists(Conditions):
             sources = self.writers(first)
             key = self.key()
             if key == "time":
+                if errors and "\n" in s[j : self.i].replace("\\\n", ""):
+                    raise Unreadable(UNEXPECTED)  # a reserved word again, and not allowed here
                 key = ""  # behind a bar it is a program
 
     def time_options(self) -> None:

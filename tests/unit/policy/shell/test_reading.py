@@ -504,6 +504,16 @@ def test_a_line_end_that_bash_drops(text: str) -> None:
     assert "misreads" in read(text).unparseable
 
 
+@pytest.mark.parametrize("text", ["a |&\ntime", "a |&\n\n time b", "a |& \ntime -p | b"])
+def test_time_on_the_line_behind_a_bar_and_ampersand(text: str) -> None:
+    assert "bash rejects it" in read(text).unparseable
+
+
+@pytest.mark.parametrize("text", ["a |& time b", "a |\ntime b", "a |&\\\n time b", "a |&\nb"])
+def test_time_behind_a_bar_is_a_program(text: str) -> None:
+    assert read(text).unparseable == ""
+
+
 def test_line_ends_in_nested_subshells() -> None:
     assert lines("((a) \n (b))") == ["a", "b"]
     assert lines("((a); (b)\n c)") == ["a", "b", "c"]
