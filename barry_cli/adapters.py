@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from barry_cli.base.problems import UsageProblem as UsageProblem
     from barry_cli.contract.acp import AcpHarness as AcpHarness
     from barry_cli.contract.adapter import Adapter as Adapter
+    from barry_cli.contract.adapter import CallKind as CallKind
     from barry_cli.contract.adapter import Evidence as Evidence
     from barry_cli.contract.adapter import LaunchMode as LaunchMode
     from barry_cli.contract.adapter import Mode as Mode
@@ -25,8 +26,14 @@ if TYPE_CHECKING:
     from barry_cli.contract.engine import EngineHandle as EngineHandle
     from barry_cli.contract.engine import EngineSpec as EngineSpec
     from barry_cli.contract.engine import StartEngine as StartEngine
+    from barry_cli.contract.evidence import Underway as Underway
+    from barry_cli.contract.evidence import spoken as spoken
     from barry_cli.contract.guarantees import Guarantees as Guarantees
     from barry_cli.contract.guarantees import lowered as lowered
+    from barry_cli.contract.instrument import HookCall as HookCall
+    from barry_cli.contract.instrument import Inside as Inside
+    from barry_cli.contract.instrument import Instrument as Instrument
+    from barry_cli.contract.instrument import Notice as Notice
     from barry_cli.contract.levels import CaptureLevel as CaptureLevel
     from barry_cli.contract.levels import DeliveryLevel as DeliveryLevel
     from barry_cli.contract.levels import GatingLevel as GatingLevel
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
     from barry_cli.contract.models import VendorFactories as VendorFactories
     from barry_cli.contract.models import VendorFactory as VendorFactory
     from barry_cli.contract.plan import Command as Command
+    from barry_cli.contract.plan import EvidentInbox as EvidentInbox
     from barry_cli.contract.plan import LaunchInbox as LaunchInbox
     from barry_cli.contract.plan import LaunchPlan as LaunchPlan
     from barry_cli.contract.proof import NotShown as NotShown
@@ -75,19 +83,24 @@ else:
             "BagManifest": "barry_cli.bags.manifest",
             "BarryError": "barry_cli.base.problems",
             "Binary": "barry_cli.contract.requirements",
+            "CallKind": "barry_cli.contract.adapter",
             "CaptureLevel": "barry_cli.contract.levels",
             "Command": "barry_cli.contract.plan",
             "DeliveryLevel": "barry_cli.contract.levels",
             "EngineHandle": "barry_cli.contract.engine",
             "EngineSpec": "barry_cli.contract.engine",
             "Evidence": "barry_cli.contract.adapter",
+            "EvidentInbox": "barry_cli.contract.plan",
             "GatingLevel": "barry_cli.contract.levels",
             "Guarantees": "barry_cli.contract.guarantees",
             "HarnessCapabilities": "barry_cli.contract.requirements",
             "HarnessVersionMismatch": "barry_cli.base.problems",
+            "HookCall": "barry_cli.contract.instrument",
             "IdentityLevel": "barry_cli.contract.levels",
+            "Inside": "barry_cli.contract.instrument",
             "Install": "barry_cli.contract.requirements",
             "InstalledAdapter": "barry_cli.registry.records",
+            "Instrument": "barry_cli.contract.instrument",
             "LaunchInbox": "barry_cli.contract.plan",
             "LaunchMode": "barry_cli.contract.adapter",
             "LaunchPlan": "barry_cli.contract.plan",
@@ -97,6 +110,7 @@ else:
             "Modes": "barry_cli.contract.adapter",
             "NativeControl": "barry_cli.contract.adapter",
             "NotShown": "barry_cli.contract.proof",
+            "Notice": "barry_cli.contract.instrument",
             "OfferedModel": "barry_cli.contract.requirements",
             "Pin": "barry_cli.contract.requirements",
             "PlanDraft": "barry_cli.contract.draft",
@@ -109,6 +123,7 @@ else:
             "StartEngine": "barry_cli.contract.engine",
             "Terminal": "barry_cli.contract.proof",
             "TranscriptSource": "barry_cli.contract.adapter",
+            "Underway": "barry_cli.contract.evidence",
             "UsageProblem": "barry_cli.base.problems",
             "Vendor": "barry_cli.contract.models",
             "VendorCode": "barry_cli.contract.models",
@@ -119,6 +134,7 @@ else:
             "define_adapter": "barry_cli.contract.adapter",
             "find_installed": "barry_cli.registry.records",
             "lowered": "barry_cli.contract.guarantees",
+            "spoken": "barry_cli.contract.evidence",
             "test_adapter": "barry_cli.registry.sample",
         },
     )

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Protocol,
+    TypedDict,
+    get_args,
+    runtime_checkable,
+)
 
 from pydantic import Field
 
@@ -21,6 +29,13 @@ if TYPE_CHECKING:
     from barry_cli.contract.plan import LaunchPlan
     from barry_cli.contract.requirements import HarnessCapabilities, OfferedModel, Requirements
     from barry_cli.contract.session import Session, SessionConfig
+
+
+CallKind = Literal["shell", "write", "read", "fetch", "mcp", "subagent"]
+"""What an agent can do, as far as a ruling tells kinds of it apart. ``subagent``: the calls of the
+agents that it starts."""
+
+CALL_KINDS: tuple[CallKind, ...] = get_args(CallKind)
 
 
 class NativeControl(Data):
@@ -75,6 +90,9 @@ else:  # pydantic asks only whether they can be called
 class LaunchMode(Mode):
     """A human drives, in the harness's own TUI; Barry plans the launch."""
 
+    ruled: tuple[CallKind, ...] = ()
+    """The kinds of call that were shown to be ruled on, denied and allowed. What is not named here
+    is not shown: a launch under a bound takes such tools back, or its gating is lowered."""
     plan: PlanFunction = Field(exclude=True, repr=False)
     """``async (SessionConfig) -> LaunchPlan``"""
 

@@ -28,6 +28,7 @@ _CALLED = {
     "egress_sandbox": "an egress sandbox",
     "endpoint": "another endpoint",
     "ephemeral": "a conversation that leaves no trace",
+    "instrument": "Barry's hooks",
     "max_turns": "a limit of turns",
     "model": "a model",
     "options": "options",
@@ -161,6 +162,7 @@ class PlanDraft:
         harness_session_id: str | None = None,
         discover: Callable[[], Awaitable[str | None]] | None = None,
         inbox: LaunchInbox | None = None,
+        reports_loaded: bool = False,
     ) -> LaunchPlan:
         """The plan: the user's own extra arguments last, unread fields as warnings."""
         for name, called in _CALLED.items():
@@ -177,6 +179,7 @@ class PlanDraft:
             tmp_dirs=tuple(str(folder) for folder in self._folders),
             harness_session_id=harness_session_id,
             inbox=inbox,
+            reports_loaded=reports_loaded,
             discover_harness_session_id=discover,
             secrets=tuple(self.secrets),
         )

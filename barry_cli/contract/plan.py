@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from barry_cli.contract.guarantees import Guarantees
@@ -23,10 +23,27 @@ class LaunchInbox(Protocol):
         ...
 
     async def deliver(self, message: Mapping[str, str]) -> bool:
-        """Put one message (``content`` and perhaps ``from``) in front of the agent.
+        """Put one message (``content``, ``id``, and perhaps ``from``) in front of the agent.
 
-        False when nothing received it.
+        False when nothing received it: it is then held, and offered again later.
         """
+        ...
+
+
+@runtime_checkable
+class EvidentInbox(LaunchInbox, Protocol):
+    """An inbox whose harness shows which messages it has taken in.
+
+    Without one a message stays ``written``: that it arrived is not observable.
+    """
+
+    @property
+    def evidence(self) -> str:
+        """What shows it, for a person: "its transcript", "its prompt hook"."""
+        ...
+
+    def consumed(self) -> AsyncIterator[str]:
+        """The ids of messages as the harness's own evidence shows them taken in, each once."""
         ...
 
 
@@ -59,6 +76,8 @@ class LaunchPlan(Command):
     harness_session_id: str | None = None
     """A conversation id reserved before spawning."""
     inbox: LaunchInbox | None = None
+    reports_loaded: bool = False
+    """A plugin of this plan rules on the calls, and says so (``loaded``) once it holds its line."""
     discover_harness_session_id: Callable[[], Awaitable[str | None]] | None = None
     """Finds the conversation once the TUI has started one; None means not yet, or not knowable."""
     secrets: tuple[str, ...] = ()

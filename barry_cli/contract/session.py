@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from barry_cli.contract.events import SessionEvent
     from barry_cli.contract.execution import Executor
     from barry_cli.contract.guarantees import Guarantees
+    from barry_cli.contract.instrument import Instrument
     from barry_cli.contract.levels import ModeId
     from barry_cli.contract.models import Endpoint
 
@@ -119,6 +120,8 @@ class SessionConfig:
     """Where a driven harness's processes run, and where its program is. Absent: this machine."""
     extra_args: Sequence[str] | None = None
     """What the user typed after ``--``; it comes after Barry's own flags."""
+    instrument: Instrument | None = None
+    """What an instrumented launch wires into the harness; absent in every other mode."""
     max_turns: int | None = None
     model: str | None = None
     options: Any = None

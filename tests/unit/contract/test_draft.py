@@ -48,6 +48,7 @@ ASKED: dict[str, Any] = {
     "resume": Resume(last=True),
     "small_model": "v/s",
     "strict_mcp_config": False,
+    "instrument": object(),
     "system_prompt": "be brief",
     "telemetry_endpoint": "http://127.0.0.1:9",
     "telemetry_headers": {"a": "b"},

@@ -1,0 +1,1 @@
+"""What happened in a terminal UI, from hooks, transcripts and telemetry, as session events."""

@@ -1,0 +1,1 @@
+"""A session's messages: a durable spool, its socket, and who sends."""
