@@ -1,4 +1,4 @@
-"""What a launch leaves for the hook: its program, its policy, and the command that calls it.
+"""What a launch leaves for its hooks: their programs, what they work from, and their commands.
 
 Not on the fast door itself: this runs once a session.
 """
@@ -15,17 +15,20 @@ from pathlib import Path
 from barry_cli.bags.manifest import HookAnswer, HookFormat
 from barry_cli.base.files import write_atomic
 from barry_cli.base.problems import Refused
+from barry_cli.contract.instrument import HookCall
+from barry_cli.hook import notice_file
 from barry_cli.hook.answer import Answer
+from barry_cli.hook.notice_file import Notices, Told
 from barry_cli.hook.policy_file import Format, HookPolicy, fingerprint, pack
-from barry_cli.hook.run import REFUSE
+from barry_cli.hook.run import REFUSE, SECONDS
 from barry_cli.policy.bundle import entry
 from barry_cli.policy.cache import kept_bundle
 from barry_cli.policy.ruling.policy import Policy
 
-PROGRAM = "barry_cli.hook.run:main"
+__all__ = ["NOTICE_PROGRAM", "PROGRAM", "SECONDS", "Installed", "compiled", "install"]
 
-RULED = ("before-tool", "ask")
-"""The kinds of event that are ruled on."""
+PROGRAM = "barry_cli.hook.run:main"
+NOTICE_PROGRAM = "barry_cli.hook.notice:main"
 
 _NEEDED = ("tool", "input")
 _REASON = "{reason}"
@@ -33,13 +36,25 @@ _REASON = "{reason}"
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """The hook as a harness's settings name it."""
+    """The hooks as a harness's settings name them."""
 
-    command: str
-    """For a shell. Every word is absolute and quoted; what fails in it refuses the call."""
+    ruling: HookCall
+    """Every word is absolute and quoted; what fails in it refuses the call."""
+    notice: HookCall | None
+    """Tells of every other event; None where nobody listens, or the harness has no such events."""
     entry: Path
     policy: Path
     fingerprint: str
+
+    @property
+    def command(self) -> str:
+        """The ruling hook's, for a shell."""
+        return self.ruling.command
+
+
+def is_ruled(form: HookFormat) -> bool:
+    """Whether an event is ruled on: it comes before a tool, or asks and can be answered so."""
+    return form.kind == "before-tool" or (form.kind == "ask" and "deny" in form.answers)
 
 
 def install(
@@ -49,34 +64,47 @@ def install(
     *,
     listener: tuple[str, str, str] | None = None,
 ) -> Installed:
-    """Write the hook's files into a session's own folder, which its bound keeps from writes.
+    """Write the hooks' files into a session's own folder, which its bound keeps from writes.
 
-    ``policy``: the compiled bound. ``listener``: the session's socket, its token and its id.
-    Raises Refused for formats that can't hold a call, and StoreProblem.
+    ``policy``: the compiled bound. ``listener``: the session's socket, its key and its id.
+    Raises Refused for formats that can't hold a call or be told apart, and StoreProblem.
     """
-    ruled_on = [form for form in formats if form.kind in RULED]
-    if len(ruled_on) > 1 and not all("event" in form.paths for form in ruled_on):
-        raise Refused("its adapter describes several events, and not how to tell them apart")
+    formats = list(formats)
+    ruled_on = [form for form in formats if is_ruled(form)]
+    told = [form for form in formats if not is_ruled(form)]
+    for some in (ruled_on, told):
+        if len(some) > 1 and not all("event" in form.paths for form in some):
+            raise Refused("its adapter describes several events, and not how to tell them apart")
     held = HookPolicy(policy, tuple(map(compiled, ruled_on)), listener)
     if not held.formats:
         raise Refused(
             "its adapter describes no event that comes before a tool call",
             hint="a harness without one can't be held by a hook: choose another mode",
         )
-    data = pack(held)
-    mark = fingerprint(data)
     program = folder / f"hook-{sys.implementation.cache_tag}.pyc"
-    ruled = folder / f"policy-{mark}.marshal"
     write_atomic(program, entry(kept_bundle(PROGRAM)), mode=0o400)
-    write_atomic(ruled, data, mode=0o400)
-    return Installed(_command(program, ruled, mark), program, ruled, mark)
+    ruling, ruled, mark = _written(folder, "policy", program, pack(held), REFUSE)
+    notice = None
+    if listener is not None and told:
+        program_of_notices = folder / f"notice-{sys.implementation.cache_tag}.pyc"
+        write_atomic(program_of_notices, entry(kept_bundle(NOTICE_PROGRAM)), mode=0o400)
+        data = notice_file.pack(Notices(tuple(map(_told, told)), listener))
+        notice, _, _ = _written(folder, "events", program_of_notices, data, 0)
+    return Installed(ruling, notice, program, ruled, mark)
+
+
+def _written(
+    folder: Path, name: str, program: Path, data: bytes, on_failure: int
+) -> tuple[HookCall, Path, str]:
+    mark = fingerprint(data)
+    path = folder / f"{name}-{mark}.marshal"
+    write_atomic(path, data, mode=0o400)
+    return _call(program, path, mark, on_failure), path, mark
 
 
 def compiled(form: HookFormat) -> Format:
     """A format as the hook reads it. Raises Refused for one that can't hold a call."""
-    paths: dict[str, tuple[str, ...]] = {
-        name: tuple(path.split(".")) for name, path in form.paths.items()
-    }
+    paths = _paths(form)
     for name in _NEEDED:
         if name not in paths:
             raise Refused(f"the format of {form.event} doesn't say where the {name} is")
@@ -93,6 +121,22 @@ def compiled(form: HookFormat) -> Format:
     return Format(form.event, paths, answers)
 
 
+def _told(form: HookFormat) -> Told:
+    message = form.answers.get("message")
+    answer = None if message is None else _answer(message)
+    if answer is not None and answer[3]:
+        # The command that calls the hook makes every failure a silent one.
+        raise Refused(
+            f"the format of {form.event} gives a message back with exit code {answer[3]}: "
+            "only 0 is passed on"
+        )
+    return Told(form.event, form.kind, _paths(form), answer)
+
+
+def _paths(form: HookFormat) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(path.split(".")) for name, path in form.paths.items()}
+
+
 def _answer(answer: HookAnswer) -> Answer:
     is_json = isinstance(answer.stdout, dict)
     text = json.dumps(answer.stdout) if is_json else str(answer.stdout or "")
@@ -100,17 +144,17 @@ def _answer(answer: HookAnswer) -> Answer:
     return out, is_json, error, answer.exit
 
 
-def _command(program: Path, policy: Path, mark: str) -> str:
+def _call(program: Path, data: Path, mark: str, on_failure: int) -> HookCall:
     import shlex
 
-    words = [
+    words = (
         interpreter(),
         "-I",
         "-S",
-        *(os.path.abspath(each) for each in (program, policy)),
+        *(os.path.abspath(each) for each in (program, data)),
         mark,
-    ]
-    return f"{shlex.join(words)} || exit {REFUSE}"
+    )
+    return HookCall(command=f"{shlex.join(words)} || exit {on_failure}", words=words)
 
 
 def interpreter() -> str:

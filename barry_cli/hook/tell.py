@@ -8,7 +8,7 @@ SECONDS = 0.2
 
 
 def tell(listener: "tuple[str, str, str]", tool: str, call: str, verdict: Verdict) -> None:
-    """Send one line of JSON to the session's socket: its token, the call, the verdict's keys.
+    """Send one line of JSON to the session's socket: its key, the call, the verdict's keys.
 
     What was ruled on is left out: the session knows the call. Raises nothing.
     """
@@ -16,8 +16,8 @@ def tell(listener: "tuple[str, str, str]", tool: str, call: str, verdict: Verdic
         import _socket
         from _json import encode_basestring_ascii
 
-        path, token, session = listener
-        said = {"type": "ruled", "token": token, "session": session, "tool": tool, "call": call}
+        path, key, session = listener
+        said = {"type": "ruled", "key": key, "session": session, "tool": tool, "call": call}
         parts = [(name, encode_basestring_ascii(value)) for name, value in said.items()]
         parts += [(name, value) for name, value in facts(verdict) if name != "text"]
         line = "{" + ", ".join([f'"{name}": {value}' for name, value in parts]) + "}\n"

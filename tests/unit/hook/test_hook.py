@@ -258,7 +258,7 @@ def test_its_files_are_not_for_writing(hooked: Hooked) -> None:
 
 def test_what_was_ruled_is_told(hooked: Hooked, tmp_path: Path) -> None:
     path = f"/tmp/{os.path.basename(tmp_path.parent)}-{os.getpid()}.sock"
-    hook = hooked(listener=(path, "the token", "session-1"))
+    hook = hooked(listener=(path, "the key", "session-1"))
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
         server.listen()
@@ -278,9 +278,9 @@ def test_what_was_ruled_is_told(hooked: Hooked, tmp_path: Path) -> None:
         listening.join(10)
     os.unlink(path)
     first, second = (json.loads(each) for each in told)
-    assert {name: first.pop(name) for name in ("type", "token", "session", "tool", "call")} == {
+    assert {name: first.pop(name) for name in ("type", "key", "session", "tool", "call")} == {
         "type": "ruled",
-        "token": "the token",
+        "key": "the key",
         "session": "session-1",
         "tool": "zap",
         "call": "call-1",
