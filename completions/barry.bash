@@ -15,7 +15,7 @@ _barry() {
   esac
   case "$path" in
     "") words="adapter bound completion doctor man session --version --help" ;;
-    "adapter") words="add check doctor list models remove show --help" ;;
+    "adapter") words="add check doctor list models remove show verify --help" ;;
     "adapter add") words="--no-vet --yes --json --help" ;;
     "adapter check") words="--json --help" ;;
     "adapter doctor") words="--json --help" ;;
@@ -23,6 +23,7 @@ _barry() {
     "adapter models") words="--json --help" ;;
     "adapter remove") words="--json --help" ;;
     "adapter show") words="--json --help" ;;
+    "adapter verify") words="--mode --json --help" ;;
     "bound") words="audit check explain list merge schema show validate --help" ;;
     "bound audit") words="--bound --trait --harness --cwd --json --help" ;;
     "bound check") words="--bound --trait --harness --cwd --command --tool --input --stdin --json --help" ;;
@@ -35,7 +36,7 @@ _barry() {
     "completion") words="--help" ;;
     "doctor") words="--json --help" ;;
     "man") words="--help" ;;
-    "session") words="events export fork interrupt launch list prune resume show start stop --help" ;;
+    "session") words="events export fork interrupt launch list prune resume send show start stop --help" ;;
     "session events") words="--follow --after --json --help" ;;
     "session export") words="--output --json --help" ;;
     "session fork") words="--file --model --deny-tool --bound --allow-unverified-build --schema --max-turns --timeout --json --help" ;;
@@ -44,6 +45,7 @@ _barry() {
     "session list") words="--json --help" ;;
     "session prune") words="--older-than --keep --dry-run --json --help" ;;
     "session resume") words="--file --mode --model --root --env --option --plugin-dir --deny-tool --bound --trait --relax --require --allow-unverified-build --dry-run --supervise --schema --max-turns --timeout --json --help" ;;
+    "session send") words="--from --steer --wait --timeout --id --json --help" ;;
     "session show") words="--json --help" ;;
     "session start") words="--file --model --cwd --root --env --option --plugin-dir --deny-tool --bound --trait --relax --require --allow-unverified-build --resume --fork --schema --max-turns --timeout --fallback --json --help" ;;
     "session stop") words="--json --help" ;;

@@ -36,6 +36,11 @@ class Folders:
         return self.cache / "probes.json"
 
     @property
+    def verified(self) -> Path:
+        """What this machine itself has shown of its harnesses."""
+        return self.state / "verified.json"
+
+    @property
     def policies(self) -> Path:
         """Compiled bounds; they are made again where they are missing."""
         return self.cache / "policies"

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from barry_cli.cli.adapter_verify import verify
 from barry_cli.cli.arguments import no_tail
 
 app = typer.Typer(help="Which harnesses Barry knows.", no_args_is_help=True, rich_markup_mode=None)
@@ -132,6 +133,9 @@ def check(
     else:
         write(render.checked(result))
     raise typer.Exit(1 if result.problems else 0)
+
+
+app.command()(verify)
 
 
 @app.command()

@@ -12,6 +12,7 @@ from barry_cli.base.paths import Folders
 from barry_cli.base.problems import HarnessCannotRun, HarnessNotFound, UsageProblem
 from barry_cli.base.settings import read_settings
 from barry_cli.contract.adapter import Adapter, Mode
+from barry_cli.contract.levels import MODE_IDS
 from barry_cli.groundwork import environment
 from barry_cli.groundwork.request import LaunchRequest
 
@@ -127,9 +128,28 @@ def find_program(
         path=found.path,
         why=found.why,
         version=seen.version,
-        unverified=doubtful or judged != "verified",
+        unverified=adapter.experimental is not None
+        or (
+            (not_shown_here or judged != "verified")
+            and not _shown_here(adapter, mode, seen.version, folders)
+        ),
         env=env,
         warnings=[unknown] if judged == "unknown" else [],
+    )
+
+
+def _shown_here(adapter: Adapter, mode: Mode, build: str | None, folders: Folders) -> bool:
+    """Whether this machine has shown the mode's promise itself, on this build."""
+    if build is None or not folders.verified.exists():
+        return False
+    from barry_cli.registry.store import read_rows
+    from barry_cli.registry.verified import was_verified
+
+    mode_id = next(name for name in MODE_IDS if adapter.modes[name] is mode)
+    return any(
+        was_verified(folders, adapter.id, mode_id, build, content_hash=str(row.get("contentHash")))
+        for row in read_rows(folders)
+        if row["id"] == adapter.id
     )
 
 

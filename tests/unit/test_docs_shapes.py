@@ -71,6 +71,7 @@ def test_real_documents_are_as_described(tmp_path: Path) -> None:
     fits("adapter-list", "adapter", "list")
     fits("adapter-show", "adapter", "show", "parrot")
     fits("adapter-models", "adapter", "models", "demo")
+    fits("adapter-verify", "adapter", "verify", "demo", "--mode", "guest")
     fits("adapter-doctor", "adapter", "doctor", "parrot")
     fits("doctor", "doctor")
     bounds(fits, tmp_path)
