@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH PYTHONHOME
 
 .NOTPARALLEL:
-.PHONY: demo install dev harnesses check unit real test test-full fuzz record bench clean
+.PHONY: demo install dev harnesses check unit real test test-full fuzz record evidence bench clean
 
 demo: install  ## a first look: a session with the harness that Barry brings along
 	@$(TRY) adapter add demo --json >/dev/null
@@ -52,6 +52,9 @@ fuzz: dev  ## looks for a text that the reader misreads, for ten minutes
 
 record: dev harnesses  ## the harnesses' streams anew, from their programs: RECORD="claude --accept"
 	$(BIN)/python -m tests.record $(RECORD)
+
+evidence: dev harnesses  ## the adapters' checks anew, and docs/harnesses.md from them: EVIDENCE="claude"
+	$(BIN)/python -m tests.evidence run $(EVIDENCE)
 
 bench: dev  ## figures, as ratios to a bare start of Python
 	$(BIN)/pytest tests/bench -s

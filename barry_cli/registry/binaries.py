@@ -45,9 +45,15 @@ def find_binary(binary: Binary, env: Mapping[str, str]) -> Found:
     broken = [each for each in passed if each.startswith("/")]
     details = {"command": binary.command, "tried": passed}
     if broken:
+        import shlex
+
+        path, _, problem = broken[0].rpartition(f" {_NOT_EXECUTABLE}")
+        mend = f"make it executable (chmod +x {shlex.quote(path)})" if path and not problem else (
+            "mend or remove that file"
+        )  # fmt: skip
         raise HarnessCannotRun(
             f"{binary.command} can't be run: {broken[0]}",
-            hint=f"mend or remove that file, or install it anew: {install_hint(binary)}",
+            hint=f"{mend}, or install it anew: {install_hint(binary)}",
             details=details,
         )
     raise HarnessNotFound(
@@ -69,6 +75,9 @@ def reachable(env: Mapping[str, str], path: str) -> dict[str, str]:
     return {**env, "PATH": os.pathsep.join([*parts, folder])}
 
 
+_NOT_EXECUTABLE = "is not executable"
+
+
 def cannot_run(path: str) -> str | None:
     """Why a file can't be started, or None. Raises FileNotFoundError when nothing is there."""
     try:
@@ -80,7 +89,7 @@ def cannot_run(path: str) -> str | None:
     if not stat.S_ISREG(status.st_mode):
         return "is not a file"
     if not os.access(path, os.X_OK):
-        return "is not executable"
+        return _NOT_EXECUTABLE
     if status.st_size == 0:
         return "is an empty file"
     return None
