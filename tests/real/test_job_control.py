@@ -191,7 +191,7 @@ def test_stop_and_go_on_resize_and_end(desk: Callable[[Case], Desk], case: Case)
 
 
 @pytest.mark.parametrize(("case", "name"), SUPERVISED, ids=[name for _, name in SUPERVISED])
-def test_a_killed_harness_leaves_a_sane_terminal(
+def test_p25_a_killed_harness_leaves_a_sane_terminal(
     desk: Callable[[Case], Desk], case: Case, name: str
 ) -> None:
     here = desk(case)
@@ -200,7 +200,12 @@ def test_a_killed_harness_leaves_a_sane_terminal(
     os.kill(harness.pid, signal.SIGKILL)
     here.prompt()
     assert here.status() == 137
-    assert ALT_SCREEN_OFF in bytes(here.shell.raw)
+    seen = bytes(here.shell.raw)
+    assert ALT_SCREEN_OFF in seen
+    for mode in (1000, 1002, 1003, 1004, 1006, 2004):  # mouse, focus, paste
+        assert f"\x1b[?{mode}l".encode() in seen
+    assert b"\x1b[<u" in seen  # the kitty keyboard
+    assert b"\x1b[?25h" in seen  # the cursor
     here.sane()
     row = here.row()
     assert row["state"] == "ended"
