@@ -41,9 +41,31 @@ def check_bag(
         )
     for tool in native_tools if complete else ():
         ledger.hold(tool in manifest.tools, f"bag: tools has no row for the native tool {tool}")
+    _formats(ledger, manifest)
+
+
+def _formats(ledger: Ledger, manifest: BagManifest) -> None:
+    """What a launch needs of each event, so that no launch is the first to find it missing."""
+    some: dict[bool, list[str]] = {True: [], False: []}
     for name, form in manifest.formats.items():
-        if form.kind in ("before-tool", "ask"):
+        ruled = form.kind == "before-tool" or (form.kind == "ask" and "deny" in form.answers)
+        some[ruled].append(name)
+        if ruled:
             ledger.hold("deny" in form.answers, f"bag: formats.{name}.answers has no deny")
+            for part in ("tool", "input"):
+                ledger.hold(part in form.paths, f"bag: formats.{name}.paths has no {part}")
+        message = form.answers.get("message")
+        ledger.hold(
+            message is None or message.exit == 0,
+            f"bag: formats.{name}.answers.message leaves with an exit code, and only 0 is "
+            "passed on",
+        )
+    for names in some.values():
+        for name in names if len(names) > 1 else ():
+            ledger.hold(
+                "event" in manifest.formats[name].paths,
+                f"bag: formats.{name}.paths has no event, and there are several to tell apart",
+            )
 
 
 def _inside(folder: object) -> bool:

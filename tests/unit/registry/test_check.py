@@ -81,6 +81,10 @@ def with_mode(slot: str, **fields: Any) -> Adapter:
     return sample(default_mode=slot, modes=modes(**{slot: launch(kind, **fields)}))
 
 
+def ruling(slot: str, gating: str, *kinds: str) -> Adapter:
+    return with_mode(slot, guarantees=LEAST.model_copy(update={"gating": gating}), ruled=kinds)
+
+
 def promising(slot: str, **levels: Any) -> Adapter:
     base = HOSTED if slot == "hosted" else LEAST
     return with_mode(slot, guarantees=base.model_copy(update=levels))
@@ -208,7 +212,31 @@ RULES: list[tuple[str, Adapter, str, Adapter]] = [
         "launch per-call",
         promising("instrumented", gating="per-call"),
         "gating is per-call",
+        ruling("instrumented", "hooks", "shell"),
+    ),
+    (
+        "hooks rule on something",
         promising("instrumented", gating="hooks"),
+        "ruled names no kind of call",
+        ruling("instrumented", "hooks", "shell", "mcp"),
+    ),
+    (
+        "ruled in guest",
+        ruling("guest", "static", "shell"),
+        "is for the instrumented mode",
+        ruling("guest", "static"),
+    ),
+    (
+        "ruled without hooks",
+        ruling("instrumented", "static", "shell"),
+        "and guarantees.gating is static",
+        ruling("instrumented", "static"),
+    ),
+    (
+        "ruled twice",
+        ruling("instrumented", "hooks", "shell", "shell"),
+        "names a kind twice",
+        ruling("instrumented", "hooks", "shell"),
     ),
     (
         "launch capture",
@@ -429,8 +457,28 @@ def bag(more: str = "", without: str = "\0") -> BagManifest:
             "bag: traits.t.nativeTools.old names 'Nope', which is not in native_tools",
         ),
         (
-            bag('[formats.f]\nevent = "E"\nkind = "before-tool"'),
+            bag(
+                '[formats.f]\nevent = "E"\nkind = "before-tool"\npaths = {tool = "t", input = "i"}'
+            ),
             "bag: formats.f.answers has no deny",
+        ),
+        (
+            bag(
+                '[formats.f]\nevent = "E"\nkind = "before-tool"\npaths = {tool = "t"}\n'
+                "[formats.f.answers.deny]\nexit = 2"
+            ),
+            "bag: formats.f.paths has no input",
+        ),
+        (
+            bag('[formats.f]\nevent = "E"\nkind = "stop"\n[formats.f.answers.message]\nexit = 2'),
+            "bag: formats.f.answers.message leaves with an exit code, and only 0 is passed on",
+        ),
+        (
+            bag(
+                '[formats.f]\nevent = "E"\nkind = "stop"\n'
+                '[formats.g]\nevent = "F"\nkind = "end"\npaths = {event = "e"}'
+            ),
+            "bag: formats.f.paths has no event, and there are several to tell apart",
         ),
         (
             bag(without='[tools.Write]\nkind = "write"\n'),
@@ -440,6 +488,11 @@ def bag(more: str = "", without: str = "\0") -> BagManifest:
 )
 def test_a_bag_speaks_of_this_harness(manifest: BagManifest, problem: str) -> None:
     assert problems(sample(aliases=("old",)), bag_manifest=manifest) == [problem]
+
+
+def test_an_event_that_only_tells_needs_no_denial() -> None:
+    tells = bag('[formats.f]\nevent = "E"\nkind = "ask"\n')
+    assert problems(sample(), bag_manifest=tells) == []
 
 
 def test_a_bag_may_speak_of_other_harnesses() -> None:
