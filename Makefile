@@ -56,7 +56,7 @@ record: dev harnesses  ## the harnesses' streams anew, from their programs: RECO
 evidence: dev harnesses  ## the adapters' checks anew, and docs/harnesses.md from them: EVIDENCE="claude"
 	$(BIN)/python -m tests.evidence run $(EVIDENCE)
 
-bench: dev  ## figures, as ratios to a bare start of Python
+bench: dev harnesses  ## figures, as ratios to a bare start of Python
 	$(BIN)/pytest tests/bench -s
 
 clean:  ## remove everything that make made
