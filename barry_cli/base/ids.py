@@ -19,6 +19,11 @@ def new_id() -> str:
     return "".join(letters)
 
 
+def is_id(text: str) -> bool:
+    """Whether a text has the form of an id."""
+    return len(text) == 12 and all(letter in _ALPHABET for letter in text)
+
+
 def matching(prefix: str, ids: Iterable[str]) -> list[str]:
     """The ids that a prefix could mean: the id itself alone when it is one."""
     found = [each for each in ids if each.startswith(prefix)]

@@ -9,6 +9,7 @@ from barry_cli.cli.session_launch import launch
 from barry_cli.cli.session_prune import prune
 from barry_cli.cli.session_record import events, interrupt, list_, show, stop
 from barry_cli.cli.session_resume import fork, resume
+from barry_cli.cli.session_send import send
 from barry_cli.cli.session_start import start
 
 app = typer.Typer(
@@ -24,6 +25,7 @@ app.command()(fork)
 app.command("list")(list_)
 app.command()(show)
 app.command()(events)
+app.command()(send)
 app.command()(export)
 app.command()(interrupt)
 app.command()(stop)

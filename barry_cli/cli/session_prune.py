@@ -35,7 +35,7 @@ def prune(
         bool, typer.Option("--json", help="One JSON document; failures in JSON, too.")
     ] = False,
 ) -> None:
-    """Forget sessions that have ended, with their turns and events. The harness keeps its own."""
+    """Forget sessions that have ended, and what is on record of them. The harness keeps its own."""
     no_tail(context.obj)
     from barry_cli.base.paths import folders
     from barry_cli.base.problems import UsageProblem

@@ -114,6 +114,34 @@ def kept_bundle(program: str) -> Bundle:
     return made
 
 
+def keep_bundles(*programs: str) -> None:
+    """Have the bundles of these programs kept, each made by a process of its own where it isn't.
+
+    For a process that lives long: to make one takes memory that would never be given back. Raises
+    nothing; ``kept_bundle`` makes what is not kept.
+    """
+    import subprocess
+
+    place, own = folders().cache / "policies", _own_files()
+    missing = [each for each in programs if not (place / _code_name(each, own)).exists()]
+    if not missing:
+        return
+    code = (
+        f"import sys; sys.path.insert(0, {os.path.dirname(HOUSE)!r}); "
+        "from barry_cli.policy.cache import kept_bundle; "
+        "[kept_bundle(each) for each in sys.argv[1:]]"
+    )
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        subprocess.run(
+            [sys.executable, "-I", "-c", code, *missing],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=60,
+            check=False,
+        )
+
+
 def _code_name(program: str, own: Iterable[str]) -> str:
     import _imp
 

@@ -21,6 +21,7 @@ def document(found: Sequence[Pruned], *, dry_run: bool) -> dict[str, Any]:
             "endedAt": each.row.ended_at,
             "turns": each.turns,
             "events": each.events,
+            "messages": each.messages,
         }
         for each in found
     ]
@@ -38,10 +39,11 @@ def text(found: Sequence[Pruned], *, dry_run: bool) -> str:
             ago(each.row.ended_at or each.row.created_at),
             str(each.turns),
             str(each.events),
+            str(each.messages),
             each.row.cwd,
         )
         for each in found
     ]
-    table = columns(("ID", "ADAPTER", "ENDED", "TURNS", "EVENTS", "FOLDER"), rows)
+    table = columns(("ID", "ADAPTER", "ENDED", "TURNS", "EVENTS", "MESSAGES", "FOLDER"), rows)
     count = f"{len(found)} session{'s' if len(found) > 1 else ''}"
     return f"{table}{count} {'would be ' if dry_run else ''}removed\n"

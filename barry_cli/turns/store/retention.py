@@ -40,6 +40,7 @@ class Pruned:
     row: SessionRow
     turns: int
     events: int
+    messages: int
 
 
 def prune(
@@ -71,7 +72,7 @@ def prune(
         found = [each for row in chosen if (each := _forget(database, row, dry_run)) is not None]
         if not dry_run:
             _drop_events(database)
-            if not any(row.mode == "hosted" and lives(row) for row in rows):  # one that writes
+            if not any(row.mode != "guest" and lives(row) for row in rows):  # one that writes
                 _make_smaller(database)
     finally:
         database.close()
@@ -93,21 +94,23 @@ def _forget(database: OpenDatabase, row: SessionRow, dry_run: bool) -> Pruned | 
         turns = _turns(connection, row)
         if turns is None:
             return None
-        events = connection.execute(
-            "SELECT count(*) FROM event WHERE session_id = ?", (row.id,)
-        ).fetchone()[0]
+        events, messages = connection.execute(
+            "SELECT (SELECT count(*) FROM event WHERE session_id = ?1), "
+            "(SELECT count(*) FROM message WHERE session_id = ?1)",
+            (row.id,),
+        ).fetchone()
     if not dry_run:
         with database.writing("prune", durable=False) as connection:
             turns = _turns(connection, row)  # one may have come meanwhile
             if turns is None:
                 return None
-            for table in ("receipt", "turn", "session"):
+            for table in ("receipt", "message", "turn", "session"):
                 column = "id" if table == "session" else "session_id"
                 connection.execute(
                     f"DELETE FROM {table} WHERE {column} = ?",  # noqa: S608 - names of our own
                     (row.id,),
                 )
-    return Pruned(row, turns, events)
+    return Pruned(row, turns, events, messages)
 
 
 def _turns(connection: sqlite3.Connection, row: SessionRow) -> int | None:

@@ -124,4 +124,35 @@ MIGRATIONS: tuple[str, ...] = (
         descriptor TEXT NOT NULL
     ) STRICT;
     """,
+    """
+    ALTER TABLE session ADD COLUMN socket TEXT;
+    ALTER TABLE session ADD COLUMN token_digest TEXT;
+    ALTER TABLE session ADD COLUMN activity TEXT
+        CHECK (activity IN ('starting', 'idle', 'active', 'waiting'));
+    CREATE TABLE message (
+        number INTEGER PRIMARY KEY,
+        session_id TEXT NOT NULL REFERENCES session (id) ON DELETE CASCADE,
+        seq INTEGER NOT NULL CHECK (seq > 0),
+        id TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('held', 'writing', 'written', 'consumed', 'failed',
+            'uncertain')),
+        reason TEXT,
+        owner TEXT,
+        steer INTEGER NOT NULL CHECK (steer IN (0, 1)),
+        sender_name TEXT,
+        sender_session TEXT,
+        sender_pid INTEGER,
+        sender_uid INTEGER NOT NULL,
+        held_at TEXT NOT NULL,
+        written_at TEXT,
+        ended_at TEXT,
+        content TEXT NOT NULL,
+        UNIQUE (session_id, seq),
+        UNIQUE (session_id, id),
+        CHECK ((owner IS NOT NULL) = (state = 'writing')),
+        CHECK ((ended_at IS NOT NULL) = (state IN ('consumed', 'failed', 'uncertain')))
+    ) STRICT;
+    CREATE INDEX message_waiting ON message (session_id, seq)
+        WHERE state IN ('held', 'writing');
+    """,
 )

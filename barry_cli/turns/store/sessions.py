@@ -44,6 +44,13 @@ class SessionRow:
     exit_status: int | None = None
     exit_signal: int | None = None
     ended_at: str | None = None
+    socket: str | None = None
+    """Where the session listens while it lives; recorded, never worked out again."""
+    token_digest: str | None = None
+    """What tells the session's own children; None once it was revoked, or where there is none."""
+    activity: str | None = None
+    """``starting``, ``idle``, ``active`` or ``waiting``, by the harness's own signals; None where
+    they say nothing."""
 
 
 _JSON = ("guarantees", "lowered", "warnings", "asked")
@@ -117,6 +124,20 @@ class Sessions:
             rows = connection.execute(
                 "SELECT * FROM session ORDER BY created_at DESC, id"
             ).fetchall()
+        return self._read(rows)
+
+    def find(self, session_id: str) -> SessionRow | None:
+        """The session with this very id: one row is read, for who looks often."""
+        opened = connect_to_read(self._path)
+        if opened is None:
+            return None
+        with self._using(opened) as connection:
+            rows = connection.execute(
+                "SELECT * FROM session WHERE id = ?", (session_id,)
+            ).fetchall()
+        return next(iter(self._read(rows)), None)
+
+    def _read(self, rows: list[sqlite3.Row]) -> list[SessionRow]:
         try:
             return [_decoded(row) for row in rows]
         except (IndexError, TypeError, ValueError) as error:

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barry_cli.base.ids import matching, nearest, new_id
+from barry_cli.base.ids import is_id, matching, nearest, new_id
 
 IDS = st.lists(st.text("ab0", min_size=1, max_size=5), max_size=8)
 
@@ -14,6 +14,9 @@ def test_a_new_one_is_long_and_of_clear_letters() -> None:
     made = {new_id() for _ in range(2000)}
     assert len(made) == 2000
     assert all(re.fullmatch(r"[0-9a-hjkmnp-tv-z]{12}", each) for each in made)
+    assert all(is_id(each) for each in made)
+    for other in ("", "a" * 11, "a" * 13, "a" * 11 + "u", "a" * 11 + ".", "A" * 12):
+        assert not is_id(other)
 
 
 @given(prefix=st.text("ab0", max_size=5), ids=IDS)

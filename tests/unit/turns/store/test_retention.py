@@ -86,6 +86,11 @@ def work(session: str) -> None:
         finish = TurnFinish(state="failed", error="x", conversation=checkpoint)
         store.finish(session, turn, owner, finish)
         store.released(session, turn, owner)
+        store._database._connection.execute(
+            "INSERT INTO message (session_id, seq, id, state, steer, sender_uid, held_at, content)"
+            " VALUES (?, 1, 'm', 'held', 0, 0, ?, 'x')",
+            (session, at(32)),
+        )
 
 
 def test_what_ended_long_ago_goes_whole() -> None:
@@ -95,7 +100,7 @@ def test_what_ended_long_ago_goes_whole() -> None:
     assert all(once.values()), once
     work(old)
     (found,) = prune(folders(), before=BEFORE, keep=0, lives=never, dry_run=True)
-    assert (found.row.id, found.turns, found.events) == (old, 1, 2)
+    assert (found.row.id, found.turns, found.events, found.messages) == (old, 1, 2, 1)
     assert left() == {old, young}
     assert pruned() == {old}
     assert rows() == {**once, "session": 1}
