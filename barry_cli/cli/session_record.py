@@ -35,16 +35,20 @@ def show(
     from barry_cli.base.paths import folders
     from barry_cli.cli.render import session_rows as rows
     from barry_cli.cli.render.output import write, write_json
-    from barry_cli.groundwork.living import one_session
+    from barry_cli.groundwork.captured import captured_of
+    from barry_cli.groundwork.living import lives, one_session
     from barry_cli.groundwork.turns import turns_of
+    from barry_cli.inbox.record import messages_of
 
     home = folders()
     found = one_session(home, session)
     turns = turns_of(home, found.row.id)
+    captured = captured_of(home, found.row)
+    sent = messages_of(home, found.row, lives)
     if json:
-        write_json(rows.session_document(found, turns))
+        write_json({**rows.session_document(found, turns, sent), "recorded": captured})
     else:
-        write(rows.session(found, turns))
+        write(rows.session(found, turns, sent, captured))
 
 
 def events(
@@ -60,15 +64,26 @@ def events(
         bool, typer.Option("--json", help="One JSON document a line; failures in JSON, too.")
     ] = False,
 ) -> None:
-    """What happened in a session that Barry drives or drove, in order."""
+    """What happened in a session, in order."""
     no_tail(context.obj)
     from barry_cli.base.paths import folders
     from barry_cli.cli.render.events import line, text
     from barry_cli.cli.render.output import write
+    from barry_cli.cli.render.talk import Talk
+    from barry_cli.groundwork.captured import nothing_of
     from barry_cli.groundwork.following import follow_events
+    from barry_cli.groundwork.living import one_session
 
-    for stored in follow_events(folders(), session, after=after, follow=follow):
+    home = folders()
+    row = one_session(home, session).row
+    if row.mode == "guest":  # said at once: it may be waited for until its end
+        Talk().note(nothing_of(row))
+    shown = after
+    for stored in follow_events(home, row.id, after=after, follow=follow):
         write(line(stored) if json else text(stored))
+        shown = stored.sequence
+    if not shown and row.mode == "instrumented":
+        Talk().note(nothing_of(one_session(home, row.id).row))
 
 
 def interrupt(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from barry_cli.base.paths import Folders
-from barry_cli.base.problems import ConversationLost, Refused
+from barry_cli.base.problems import BarryError, ConversationLost, Refused
 from barry_cli.base.secrets import looks_secret, redact
 from barry_cli.contract.data import snapshot
 from barry_cli.groundwork.following import settle
@@ -25,7 +25,7 @@ async def exported(
     folders: Folders, registry: Adapters, prefix: str, env: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """The conversation as SessionEvents: of a session that Barry drove from its own record, of
-    another from the harness's.
+    another from the harness's, or what Barry saw of it where the harness has none.
 
     Values of variables of ``env`` that look secret are masked. Raises SessionNotFound, and
     ConversationLost where there is nothing to export.
@@ -33,9 +33,13 @@ async def exported(
     row = one_session(folders, prefix).row
     settle(folders, row.id)
     hidden = [value for name, value in env.items() if looks_secret(name)]
-    events = list(_recorded(folders, row.id)) if row.mode == "hosted" else []
-    if not events:
-        events = await _native(registry, row, env)
+    events = list(_recorded(folders, row.id))
+    if row.mode != "hosted" or not events:
+        try:
+            events = await _native(registry, row, env) or events
+        except BarryError:  # the adapter is not there any more, or can't read its own
+            if not events:
+                raise
     if not events:
         raise ConversationLost(
             f"session {row.id} has no conversation on record to export",

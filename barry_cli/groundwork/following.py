@@ -41,13 +41,13 @@ def follow_events(
     settle(folders, session_id)
     record = Record(folders)
     while True:
-        lives = follow and one_session(folders, session_id).lives
-        if follow and not lives:  # whoever drove it may be gone in the middle of a turn
+        goes_on = follow and one_session(folders, session_id).is_told_of
+        if follow and not goes_on:  # whoever drove it may be gone in the middle of a turn
             settle(folders, session_id)
         while page := record.events(session_id, after, _PAGE):
             yield from page
             after = page[-1].sequence
-        if not lives:  # looked at before the record: what came before its end was in it
+        if not goes_on:  # looked at before the record: what came before its end was in it
             return
         time.sleep(_SECONDS)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from barry_cli.cli.render.measures import tokens
 from barry_cli.cli.render.talk import one_line
 
 if TYPE_CHECKING:
@@ -44,6 +46,20 @@ def text(stored: StoredEvent) -> str:
     if len(said) > _SHOWN:
         said = f"{said[: _SHOWN - 3]}..."
     return f"{stored.sequence:>6}  {kind:<18} {said}\n"
+
+
+def recorded(captured: Mapping[str, Any]) -> str:
+    """What is on record of a session without turns, in one line."""
+    if captured["missing"] is not None:
+        return str(captured["missing"])
+    parts = [_count(captured["events"], "event"), _count(captured["turns"], "ended turn")]
+    if captured["usage"] is not None and (counted := tokens(captured["usage"])):
+        parts.append(counted)
+    return ", ".join(parts)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _iso(milliseconds: int) -> str:

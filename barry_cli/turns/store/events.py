@@ -41,7 +41,7 @@ def event_row(event: Mapping[str, Any]) -> tuple[str, bool]:
 def add_events(
     connection: sqlite3.Connection,
     session_id: str,
-    turn_id: str,
+    turn_id: str | None,
     rows: Sequence[tuple[str, bool]],
     now: int,
     last: int | None = None,
