@@ -103,8 +103,17 @@ def native(registry: Adapters, id: str, mode: str | None, found: Effective) -> N
     recorded = record.modes[chosen]
     assert recorded is not None
     gating = recorded.guarantees.gating
-    tools = None if record.bag is None else tuple(record.bag.manifest.tools)
-    held = holding(found.bound, record, chosen, gating, traits=found.traits, listed=tools)
+    table = {} if record.bag is None else record.bag.manifest.tools
+    held = holding(
+        found.bound,
+        record,
+        chosen,
+        gating,
+        traits=found.traits,
+        listed=None if record.bag is None else tuple(table),
+        ruled=recorded.ruled if chosen == "instrumented" else None,
+        agents=[name for name, row in table.items() if row.kind == "agent"],
+    )
     lowered = []
     if held.off and record.capabilities.tool_denial == "none":
         lowered.append(f"{record.label} can't switch off {', '.join(held.off)}")

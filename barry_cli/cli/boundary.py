@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import traceback
-from pathlib import Path
 
 import typer
 
+from barry_cli.base.crashes import log_crash
 from barry_cli.base.problems import BarryError
 from barry_cli.cli.render.output import json_text
 from barry_cli.cli.render.talk import one_line, say, style
@@ -73,7 +71,7 @@ def _cut(text: str) -> str:
 
 def crash(error: BaseException, *, as_json: bool) -> int:
     """A failure that nobody expected: its log goes to a file, its path to the user. Exit 125."""
-    path = _log(error)
+    path = log_crash(error)
     where = f"the log is {path}" if path is not None else "its log could not be written"
     return tell(
         "internal",
@@ -83,33 +81,3 @@ def crash(error: BaseException, *, as_json: bool) -> int:
         as_json=as_json,
         details={"log": str(path) if path is not None else None},
     )
-
-
-def _log(error: BaseException) -> Path | None:
-    import platform
-    import time
-
-    from barry_cli import __version__
-    from barry_cli.base.files import write_atomic
-    from barry_cli.base.paths import folders
-    from barry_cli.base.secrets import looks_secret, redact
-
-    secrets = [value for name, value in os.environ.items() if looks_secret(name)]
-    # What was typed as a value may be anything; it is not needed to understand the failure.
-    secrets += [value for word in sys.argv[1:] if (value := word.partition("=")[2])]
-    text = "\n".join(
-        (
-            f"barry {__version__}",
-            f"python {platform.python_version()} at {sys.executable}",
-            f"platform {platform.platform()}",
-            f"verb {' '.join(sys.argv[1:3])}",
-            "",
-            "".join(traceback.format_exception(error)),
-        )
-    )
-    try:
-        path = folders().crashes / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.log"
-        write_atomic(path, redact(text, secrets).encode(errors="replace"))
-    except (BarryError, OSError, RuntimeError):  # no such folder, no room, no home
-        return None
-    return path

@@ -108,7 +108,7 @@ def launch_request(request: LaunchRequest, *, dry_run: bool, json: bool) -> None
     home = folders()
     registry = Adapters(home)
     if not dry_run:
-        require_terminal(registry.resolve(request.adapter))
+        require_terminal(registry.resolve(request.adapter), registry)
     prepared = result_of(lambda: prepare(request, home, registry, os.environ))
     try:
         if dry_run:

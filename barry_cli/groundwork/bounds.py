@@ -1,24 +1,26 @@
 """The bound of a launch: what applies, and which native tools have to go so that it holds.
 
-Where nobody rules on single calls, a tool that could break a rule is switched off whole, or the
-launch is refused.
+Where nobody rules on single calls, or on those of a kind, a tool that could break a rule is
+switched off whole; Barry's guarded tools take its place where the harness takes them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import Refused
 from barry_cli.base.settings import read_settings
-from barry_cli.contract.adapter import Adapter
-from barry_cli.contract.levels import GatingLevel, ModeId
+from barry_cli.contract.adapter import Adapter, CallKind
+from barry_cli.contract.guarantees import lowered
+from barry_cli.contract.levels import GatingLevel, ModeId, stronger
 from barry_cli.groundwork.request import LaunchRequest
 from barry_cli.policy.places import is_there, project_files
 
 if TYPE_CHECKING:
+    from barry_cli.contract.plan import LaunchPlan
     from barry_cli.policy.holding import Holding
     from barry_cli.policy.lookup import Effective
     from barry_cli.registry.adapters import Adapters
@@ -36,6 +38,24 @@ class Held:
     """Where it comes from."""
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    guarded: tuple[str, ...] = ()
+    """Barry's own tools that take the place of what is switched off."""
+    servers_out: bool = False
+    """MCP servers of the user's own stay out: nobody rules on their calls."""
+    at_most: GatingLevel | None = None
+    """What this launch's gating comes to; None: what its mode promises."""
+    because: str = ""
+    """Why that is less."""
+
+    def lower(self, plan: LaunchPlan) -> LaunchPlan:
+        """The plan with no more gating than this launch has, and the reason."""
+        if self.at_most is None or not stronger("gating", plan.guarantees.gating, self.at_most):
+            return plan
+        return replace(
+            plan,
+            guarantees=lowered(plan.guarantees, gating=self.at_most),
+            lowered={**plan.lowered, "gating": self.because},
+        )
 
 
 NOTHING_HELD = Held()
@@ -84,28 +104,77 @@ def hold(
     *,
     relax: bool,
     gating: GatingLevel = "static",
+    ruled: Sequence[CallKind] | None = None,
+    refused: Sequence[str] = (),
 ) -> Held:
-    """How a session in this mode holds what applies to it. ``gating``: what rules on its calls.
+    """How a session in this mode holds what applies to it. ``gating``: what rules on its calls;
+    ``ruled``: on which kinds of them, all when absent. ``refused``: tools that the caller denied.
 
     Raises NotAllowed and Refused where it can't.
     """
     if found is None:
         return NOTHING_HELD
     from barry_cli.contract.data import snapshot
+    from barry_cli.guard.table import offered
     from barry_cli.policy.holding import holding, refuse_what_no_launch_holds
 
     refuse_what_no_launch_holds(found.bound, sandbox=False)
     record = registry.record(adapter.id)
-    listed = None if record.bag is None else tuple(record.bag.manifest.tools)
-    held = holding(found.bound, record, mode, gating, traits=found.traits, listed=listed)
+    table = {} if record.bag is None else record.bag.manifest.tools
+    held = holding(
+        found.bound,
+        record,
+        mode,
+        gating,
+        traits=found.traits,
+        listed=None if record.bag is None else tuple(table),
+        ruled=ruled,
+        agents=[name for name, row in table.items() if row.kind == "agent"],
+        refused=refused,
+    )
     _refuse_conflicts(adapter, held)
+    # Driven sessions are ruled on in full: nothing is missing there that a tool could replace.
+    guarded = () if mode == "hosted" else offered(found.bound, held.kinds_back, found.traits)
+    takes_servers = "stdio" in adapter.capabilities.mcp_transports
+    servers_out = "mcp" in held.unruled and not relax
+    at_most, because = _less(adapter, held, gating, relax)
     return Held(
         off=held.off,
         bound=None if found.bound is None else snapshot(found.bound),
         sources=tuple(source.label for source in found.sources),
         warnings=tuple(_warnings(found, adapter, held, relax)),
-        notes=(*found.notes, *_notes(found, held)),
+        notes=(
+            *found.notes,
+            *_notes(found, held, gating),
+            *_guarded_notes(adapter, guarded, takes_servers=takes_servers),
+            *_server_notes(servers_out, came=bool(guarded) and takes_servers, relax=relax),
+        ),
+        guarded=guarded if takes_servers else (),
+        servers_out=servers_out,
+        at_most=at_most,
+        because=because,
     )
+
+
+def _less(
+    adapter: Adapter, held: Holding, gating: GatingLevel, relax: bool
+) -> tuple[GatingLevel | None, str]:
+    """What gating comes to where something that nobody rules on stays, and why."""
+    if gating not in ("hooks", "per-call"):
+        return None, ""
+    if held.taken_back and adapter.capabilities.tool_denial == "none":
+        tools = ", ".join(held.taken_back)
+        return "none", f"{adapter.label} can't switch off {tools}, and nobody rules on their calls"
+    stuck = [tool for tool in held.taken_back if tool in held.uncontrolled]
+    if stuck:
+        said = f"{adapter.label} keeps {', '.join(stuck)}, and nobody was shown to rule on"
+        return "static", f"{said} {'its' if len(stuck) == 1 else 'their'} calls"
+    if "mcp" in held.unruled and relax:
+        return "static", (
+            "with --relax the harness loads MCP servers of its own, and nobody was shown to rule "
+            "on their calls"
+        )
+    return None, ""
 
 
 def _refuse_conflicts(adapter: Adapter, held: Holding) -> None:
@@ -135,16 +204,34 @@ def _warnings(found: Effective, adapter: Adapter, held: Holding, relax: bool) ->
     return said
 
 
-def _notes(found: Effective, held: Holding) -> list[str]:
+def _notes(found: Effective, held: Holding, gating: GatingLevel) -> list[str]:
     said = []
     if found.sources:
         said.append(f"held to {', '.join(source.label for source in found.sources)}")
     by_field: dict[str, list[str]] = {}
     for tool, field in held.taken_back.items():
         by_field.setdefault(field, []).append(tool)
+    why = "nobody rules on single calls in this mode"
+    if gating in ("hooks", "per-call"):
+        why = "nobody was shown to rule on such calls in this mode"
     said += [
-        f"{', '.join(tools)} switched off: nobody rules on single calls in this mode, and {field} "
-        "could be broken through them"
+        f"{', '.join(tools)} switched off: {why}, and {field} could be broken through them"
         for field, tools in by_field.items()
     ]
     return [*said, *held.notes]
+
+
+def _guarded_notes(adapter: Adapter, guarded: tuple[str, ...], *, takes_servers: bool) -> list[str]:
+    if not guarded:
+        return []
+    if not takes_servers:
+        none = f"{adapter.label} takes no MCP server that it could start"
+        return [f"{none}, so nothing takes the place of what is switched off"]
+    return [f"Barry's own {', '.join(guarded)} (MCP server barry): every call of them is ruled on"]
+
+
+def _server_notes(out: bool, *, came: bool, relax: bool) -> list[str]:
+    if relax or not (out or came):
+        return []
+    why = ": nobody was shown to rule on their calls" if out else ""
+    return [f"MCP servers of the harness's own are left out{why}; --relax loads them, too"]

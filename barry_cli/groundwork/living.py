@@ -30,6 +30,14 @@ class Living:
     def lives(self) -> bool:
         return self.state in ("running", "starting")
 
+    @property
+    def is_told_of(self) -> bool:
+        """Whether more of it may come on record: it lives, or who watched it is not done yet."""
+        if self.lives:
+            return True
+        watcher = _supervisor(self.row)
+        return self.row.state != "ended" and watcher is not None and is_alive(watcher)
+
 
 @dataclass(frozen=True, slots=True)
 class Stopped:

@@ -1,30 +1,43 @@
 """How a launch holds a bound: which of the harness's own tools it has to switch off, and what is
 out of its reach.
 
-Where nobody rules on single calls, a tool that could break a rule is taken back whole.
+Where nobody rules on single calls, or not on those of a kind, a tool that could break a rule is
+taken back whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from barry_cli.contract.adapter import CALL_KINDS, CallKind
 from barry_cli.contract.levels import GatingLevel, ModeId
 from barry_cli.policy.native import (
     AnyHarness,
     NativeGrants,
+    NativeHarness,
+    category_tools,
     native_harness,
     native_tool_denials,
     resolve_native_policy,
+    restricted,
     taken_back,
 )
 from barry_cli.policy.problems import NotAllowed
-from barry_cli.policy.schema import AgentTrait, Bound
+from barry_cli.policy.schema import AgentTrait, Bound, NativeCategory
 from barry_cli.policy.scope import assert_node_allowed
 from barry_cli.policy.tools import ToolMeta
 
 NODE = "local"
 """The node that sessions of this machine run on."""
+
+KINDS: dict[NativeCategory, CallKind] = {
+    "shell": "shell",
+    "file-reads": "read",
+    "file-writes": "write",
+    "network": "fetch",
+}
+"""What the calls of a category's tools are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +48,10 @@ class Holding:
     """Switched off by name, or because no trait grants them."""
     taken_back: Mapping[str, str] = field(default_factory=dict)
     """Switched off, with the field whose rules could be broken through it."""
+    kinds_back: tuple[NativeCategory, ...] = ()
+    """The categories whose tools are among those, where no tool of them was denied by name."""
+    unruled: tuple[CallKind, ...] = ()
+    """The kinds of call that could break a rule, and that nobody was shown to rule on."""
     conflicts: Mapping[str, str] = field(default_factory=dict)
     """Granted by a trait and taken back all the same: no session can have both."""
     uncontrolled: Mapping[str, str] = field(default_factory=dict)
@@ -59,12 +76,17 @@ def holding(
     *,
     traits: Sequence[AgentTrait] = (),
     listed: Sequence[str] | None = None,
+    ruled: Sequence[CallKind] | None = None,
+    agents: Sequence[str] = (),
+    refused: Sequence[str] = (),
 ) -> Holding:
     """How a launch in this mode holds a bound.
 
     ``harness``: its record, or anything with the same parts. ``traits``: what alone is granted;
-    none: every native tool. ``listed``: the tools of its tool table. Raises PolicyProblem for a
-    mode that it doesn't offer.
+    none: every native tool. ``listed``: the tools of its tool table. ``ruled``: the kinds of call
+    that this gating rules on; absent: every kind, where it rules on single calls at all.
+    ``agents``: the tools that start agents. ``refused``: those that the caller switches off by name
+    anyway. Raises PolicyProblem for a mode that it doesn't offer.
     """
     found = native_harness(harness)
     granted = {
@@ -73,24 +95,73 @@ def holding(
     tools = [ToolMeta(namespace=found.id, tool_name=tool, access="write") for tool in granted]
     policy = resolve_native_policy(NativeGrants(bound=bound, tools=tools), found, mode)
     named = native_tool_denials(bound, found, found.native_tools)
-    back = taken_back(bound, found)
     per_call = gating in ("hooks", "per-call")
-    why = {} if per_call else {tool: why for tool, why in back.why.items() if tool not in named}
+    kinds = set() if not per_call else set(CALL_KINDS if ruled is None else ruled)
+    unruled = _unruled(bound, kinds, per_call)
+    back = taken_back(bound, found, [each for each, kind in KINDS.items() if kind in kinds])
+    whole = dict(back.why)
+    if "subagent" in unruled:
+        place = _place(bound)
+        whole |= {tool: place for tool in found.native_tools if tool in agents}
+    why = {tool: place for tool, place in whole.items() if tool not in named}
     spelt = {tool.casefold() for tool in granted}
     missing = [tool for tool in found.native_tools if tool.casefold() not in spelt]
     denied = [tool for tool in found.native_tools if tool in {*named, *missing}]
     off = {*denied, *why}
     # "Ungranted" and "taken back" are both off; only what a trait asks for by name can conflict.
-    conflicts = {tool: reason for tool, reason in policy.conflicts.items() if tool in why}
+    conflicts = {
+        tool: policy.conflicts.get(tool, f"{place} takes it back: its calls are not ruled on")
+        for tool, place in why.items()
+        if tool not in missing
+    }
     return Holding(
         denied=tuple(denied),
         taken_back={tool: reason for tool, reason in why.items() if tool not in missing},
+        kinds_back=tuple(_kinds_back(found, back.categories, why, (*named, *refused))),
+        unruled=unruled,
         conflicts=conflicts if traits else {},
         uncontrolled={tool: why for tool, why in policy.uncontrolled.items() if tool in off},
         operator_override=policy.operator_override if off else None,
         beyond=tuple(_beyond(bound, found.native_tools, found.id, per_call, listed)),
-        notes=() if per_call else back.notes,
+        notes=back.notes,
     )
+
+
+def _unruled(bound: Bound | None, kinds: set[CallKind], per_call: bool) -> tuple[CallKind, ...]:
+    """The kinds that could break something in the bound, and are not ruled on."""
+    if not _place(bound):
+        return ()
+    could = {KINDS[category] for category in restricted(bound)}
+    if per_call:
+        # An agent of the agent's own, or a server of the user's, could break any rule.
+        could |= {"subagent", "mcp"}
+    return tuple(kind for kind in CALL_KINDS if kind in could and kind not in kinds)
+
+
+def _place(bound: Bound | None) -> str:
+    """The first field that restricts what calls do; "" where none does."""
+    if bound is None:
+        return ""
+    if place := next(iter(restricted(bound).values()), ""):
+        return place
+    if bound.denied_access:
+        return "deniedAccess"
+    return "deniedTools" if bound.denied_tools else ""
+
+
+def _kinds_back(
+    harness: NativeHarness,
+    categories: Sequence[NativeCategory],
+    why: Mapping[str, str],
+    named: Sequence[str],
+) -> Iterator[NativeCategory]:
+    """The categories that lost tools. Who denied one of them by name doesn't want another."""
+    for category in categories:
+        tools = category_tools(harness, category)
+        own = [each for each in harness.native_tools if tools is None or each.casefold() in tools]
+        by_name = {tool.casefold() for tool in named}
+        if any(tool in why for tool in own) and by_name.isdisjoint(map(str.casefold, own)):
+            yield category
 
 
 def refuse_what_no_launch_holds(bound: Bound | None, *, sandbox: bool) -> None:

@@ -6,7 +6,7 @@ category of native tools that could break it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -126,14 +126,21 @@ class TakenBack:
 
     why: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    categories: tuple[NativeCategory, ...] = ()
+    """What for."""
 
 
-def taken_back(bound: Bound | None, harness: NativeHarness) -> TakenBack:
-    """``native_tools_taken_back`` with its reasons."""
+def taken_back(
+    bound: Bound | None, harness: NativeHarness, ruled: Container[NativeCategory] = ()
+) -> TakenBack:
+    """``native_tools_taken_back`` with its reasons. ``ruled``: categories whose single calls are
+    ruled on, so that nothing goes for their sake.
+    """
     blame: dict[str, str] = {}
     notes: list[str] = []
-    for category, place in _restricted(bound).items():
-        tools = _category(harness, category)
+    needed = {each: place for each, place in restricted(bound).items() if each not in ruled}
+    for category, place in needed.items():
+        tools = category_tools(harness, category)
         if tools is None:
             notes.append(
                 f"{harness.id} doesn't say which of its tools belong to {category}: {place} takes "
@@ -145,7 +152,7 @@ def taken_back(bound: Bound | None, harness: NativeHarness) -> TakenBack:
     why = {
         tool: blame[tool.casefold()] for tool in harness.native_tools if tool.casefold() in blame
     }
-    return TakenBack(why, tuple(notes))
+    return TakenBack(why, tuple(notes), tuple(needed))
 
 
 def native_tool_denials(
@@ -298,7 +305,7 @@ def _control(harness: NativeHarness, mode: ModeId | None) -> NativeControl | Non
     return found.native
 
 
-def _restricted(bound: Bound | None) -> dict[NativeCategory, str]:
+def restricted(bound: Bound | None) -> dict[NativeCategory, str]:
     """Category -> the field that takes its tools back, in the order of the categories."""
     found: dict[NativeCategory, str] = {}
 
@@ -323,7 +330,7 @@ def _restricted(bound: Bound | None) -> dict[NativeCategory, str]:
     return {category: found[category] for category in NATIVE_CATEGORIES if category in found}
 
 
-def _category(harness: NativeHarness, category: NativeCategory) -> set[str] | None:
+def category_tools(harness: NativeHarness, category: NativeCategory) -> set[str] | None:
     """The tools of a category, in lower case; None when the bag doesn't say."""
     manifest = harness.bag.manifest if harness.bag else None
     if manifest is None:

@@ -372,3 +372,6 @@ def _code(ledger: Ledger, adapter: Adapter) -> None:
         adapter.resolve_binary is None or callable(adapter.resolve_binary),
         "resolve_binary can't be called",
     )
+    ledger.hold(
+        adapter.telemetry is None or callable(adapter.telemetry), "telemetry can't be called"
+    )

@@ -41,13 +41,18 @@ def check_bag(
         )
     for tool in native_tools if complete else ():
         ledger.hold(tool in manifest.tools, f"bag: tools has no row for the native tool {tool}")
-    _formats(ledger, manifest)
+    _formats(ledger, manifest, native_tools)
 
 
-def _formats(ledger: Ledger, manifest: BagManifest) -> None:
+def _formats(ledger: Ledger, manifest: BagManifest, native_tools: tuple[str, ...]) -> None:
     """What a launch needs of each event, so that no launch is the first to find it missing."""
     some: dict[bool, list[str]] = {True: [], False: []}
     for name, form in manifest.formats.items():
+        for tool in form.names.values():
+            ledger.hold(
+                tool in native_tools,
+                f"bag: formats.{name}.names leads to {tool!r}, which is not in native_tools",
+            )
         ruled = form.kind == "before-tool" or (form.kind == "ask" and "deny" in form.answers)
         some[ruled].append(name)
         if ruled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from barry_cli.contract.adapter import LaunchMode, Mode, NativeControl, SessionMode
+from barry_cli.contract.adapter import CALL_KINDS, LaunchMode, Mode, NativeControl, SessionMode
 from barry_cli.contract.guarantees import raised
 from barry_cli.contract.levels import stronger
 from barry_cli.registry.builds import judge
@@ -41,6 +41,8 @@ def check_mode(
     if requirements is not None:
         check_version(ledger, f"{place}.verified_on", mode.verified_on, requirements.binary.pin)
     _guarantees(ledger, place, mode_id, mode, hosted)
+    if isinstance(mode, LaunchMode):
+        _ruled(ledger, place, mode_id, mode)
     _platforms(ledger, place, mode, requirements)
     if mode.native is not None:
         _native(ledger, f"{place}.native", mode.native, native_tools)
@@ -187,6 +189,25 @@ def _guarantees(
     ):
         more = raised(hosted.guarantees, have) if isinstance(hosted, Mode) else []
         ledger.hold(not more, f"{says} promises more than hosted does: {', '.join(more)}")
+
+
+def _ruled(ledger: Ledger, place: str, mode_id: ModeId, mode: LaunchMode) -> None:
+    """Which kinds of call are ruled on: said where single calls are, and nowhere else."""
+    gating = mode.guarantees.gating
+    ledger.hold(len(set(mode.ruled)) == len(mode.ruled), f"{place}.ruled names a kind twice")
+    if mode_id != "instrumented":
+        ledger.hold(not mode.ruled, f"{place}.ruled is for the instrumented mode")
+    elif gating == "hooks":
+        ledger.hold(
+            bool(mode.ruled),
+            f"{place}.guarantees.gating is hooks, and {place}.ruled names no kind of call that was "
+            f"shown to be ruled on ({', '.join(CALL_KINDS)})",
+        )
+    elif mode.attaches_to is None:
+        ledger.hold(
+            not mode.ruled,
+            f"{place}.ruled says that calls are ruled on, and guarantees.gating is {gating}",
+        )
 
 
 def _platforms(ledger: Ledger, place: str, mode: Mode, requirements: Requirements | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from barry_cli.bags.manifest import BagManifest
-from barry_cli.contract.adapter import Mode
+from barry_cli.contract.adapter import CallKind, Mode
 from barry_cli.contract.data import Data, JsonSchema
 from barry_cli.contract.levels import MODE_IDS, ModeId
 from barry_cli.contract.models import Vendor
@@ -28,6 +28,8 @@ class RecordedMode(Mode):
 
     structured_output: Literal["native", "prompted"] | None = None
     """Of a hosted mode alone."""
+    ruled: tuple[CallKind, ...] = ()
+    """Of a launch mode whose gating is hooks: the kinds of call that were shown to be ruled on."""
 
 
 class InstalledBag(Data):

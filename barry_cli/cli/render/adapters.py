@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from barry_cli.cli.render.columns import facts, printable
-from barry_cli.contract.adapter import Adapter, Mode
+from barry_cli.contract.adapter import CALL_KINDS, Adapter, Mode
 from barry_cli.contract.data import snapshot
 from barry_cli.registry.binaries import install_hint
 
@@ -111,6 +111,10 @@ def record(found: InstalledAdapter, state: str, binary: str | None) -> str:
         ("capabilities", _flat(snapshot(found.capabilities))),
     ]
     for name, mode in found.modes.items():
+        if mode is not None and mode.ruled:
+            absent = [kind for kind in CALL_KINDS if kind not in mode.ruled]
+            doubt = f"; not shown: {', '.join(absent)}" if absent else ""
+            pairs.append((f"{name} rules on", ", ".join(mode.ruled) + doubt))
         if mode is not None:
             pairs.append((f"{name} shown by", f"{mode.evidence.check}: {mode.evidence.proves}"))
     if isinstance(found.options, dict):

@@ -41,6 +41,7 @@ def document(prepared: Prepared) -> dict[str, Any]:
                 "sources": list(prepared.held.sources),
                 "effective": prepared.held.bound,
                 "switchedOff": list(prepared.held.off),
+                "guarded": list(prepared.held.guarded),
             },
             "guarantees": snapshot(prepared.plan.guarantees),
             "guaranteesUnverified": prepared.unverified,
@@ -95,6 +96,8 @@ def text(prepared: Prepared) -> str:
         pairs.insert(3, ("bound", ", ".join(plan["bound"]["sources"])))
     if plan["bound"]["switchedOff"]:
         pairs.insert(4, ("switched off", ", ".join(plan["bound"]["switchedOff"])))
+    if plan["bound"]["guarded"]:
+        pairs.insert(5, ("in their place", f"barry: {', '.join(plan['bound']['guarded'])}"))
     said = "".join(f"warning: {printable(warning)}\n" for warning in plan["warnings"])
     said += "".join(f"note: {printable(note)}\n" for note in plan["notes"])
     return facts(pairs) + said

@@ -221,3 +221,26 @@ def test_bound_files_that_were_looked_for_and_not_there_are_remembered(barry: Ba
     (late / "bound.toml").write_text('[bash]\ndenyPrograms = ["ls"]\n')
     assert door(barry, *words).code == 125
     assert whole(barry, *words).code == 1
+
+
+def test_bundles_are_made_by_another_process_and_found(home: Path) -> None:
+    from barry_cli.hook.install import NOTICE_PROGRAM
+
+    place = folders().cache / "policies"
+    cache.keep_bundles(NOTICE_PROGRAM)
+    (kept,) = place.glob("code-*.marshal")
+    made = kept.stat()
+    assert cache.kept_bundle(NOTICE_PROGRAM).body
+    cache.keep_bundles(NOTICE_PROGRAM)
+    assert kept.stat() == made
+
+
+def test_what_another_process_could_not_make_is_made_here(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from barry_cli.hook.install import NOTICE_PROGRAM
+
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    cache.keep_bundles(NOTICE_PROGRAM)
+    assert list((folders().cache / "policies").glob("code-*")) == []
+    assert cache.kept_bundle(NOTICE_PROGRAM).body

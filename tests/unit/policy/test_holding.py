@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from barry_cli.contract.adapter import CALL_KINDS, CallKind
 from barry_cli.contract.levels import GatingLevel
 from barry_cli.policy.holding import Holding, holding, refuse_what_no_launch_holds
 from barry_cli.policy.problems import NotAllowed
@@ -42,9 +43,13 @@ def held(
     gating: GatingLevel = "static",
     traits: tuple[AgentTrait, ...] = (),
     listed: tuple[str, ...] | None = None,
+    ruled: tuple[CallKind, ...] | None = None,
+    agents: tuple[str, ...] = (),
 ) -> Holding:
     bound = parse_bound(document) if document else None
-    return holding(bound, HARNESS, "guest", gating, traits=traits, listed=listed)
+    return holding(
+        bound, HARNESS, "guest", gating, traits=traits, listed=listed, ruled=ruled, agents=agents
+    )
 
 
 def trait(*tools: str) -> AgentTrait:
@@ -119,3 +124,60 @@ def test_bounds_that_no_launch_starts_under() -> None:
     refuse_what_no_launch_holds(parse_bound({"network": {"enforce": "sandbox"}}), sandbox=True)
     refuse_what_no_launch_holds(parse_bound({"nodes": {"allow": ["local"]}}), sandbox=False)
     refuse_what_no_launch_holds(None, sandbox=False)
+
+
+PUSH: dict[str, Any] = {"network": {"actions": ["git:push"]}}
+ENV: dict[str, Any] = {"files": {"deny": [".env"]}}
+
+
+@pytest.mark.parametrize(
+    ("document", "ruled", "back", "unruled"),
+    [
+        (PUSH, CALL_KINDS, set(), ()),
+        (PUSH, ("shell", "write", "read"), {"Fetch", "Think"}, ("fetch", "mcp", "subagent")),
+        (PUSH, ("fetch", "mcp", "subagent"), {"Shell"}, ("shell",)),
+        (PUSH, ("mcp",), {"Shell", "Fetch", "Think"}, ("shell", "fetch", "subagent")),
+        (ENV, ("shell", "read", "subagent"), {"Write"}, ("write", "mcp")),
+        (ENV, ("shell", "write", "read", "fetch"), set(), ("mcp", "subagent")),
+        ({}, (), set(), ()),
+        ({"description": "nothing"}, (), set(), ()),
+        # Whatever names a tool, a server of the user's or an agent could bring.
+        ({"deniedTools": ["linear:delete"]}, ("mcp",), set(), ("subagent",)),
+        ({"deniedAccess": ["linear"]}, ("subagent",), set(), ("mcp",)),
+    ],
+)
+def test_kinds_that_nobody_was_shown_to_rule_on(
+    document: dict[str, Any],
+    ruled: tuple[CallKind, ...],
+    back: set[str],
+    unruled: tuple[CallKind, ...],
+) -> None:
+    found = held(document, gating="hooks", ruled=ruled)
+    assert set(found.taken_back) == back
+    assert found.unruled == unruled
+    # Where nothing rules on single calls, what was shown of kinds changes nothing.
+    assert held(document, ruled=ruled).taken_back == held(document).taken_back
+    assert held(document, gating="per-call").unruled == ()
+
+
+def test_tools_that_start_agents_go_where_their_calls_are_not_ruled_on() -> None:
+    agents = ("Think",)
+    without: tuple[CallKind, ...] = ("shell", "write", "read", "fetch", "mcp")
+    found = held(ENV, gating="hooks", ruled=without, agents=agents)
+    assert found.taken_back == {"Think": "files.deny"}
+    assert found.uncontrolled == {"Think": "it is built in"}
+    assert held(ENV, gating="hooks", ruled=CALL_KINDS, agents=agents).taken_back == {}
+    assert held({}, gating="hooks", ruled=without, agents=agents).taken_back == {}
+    # Granted by name and not ruled on: no session has both.
+    granted = held(ENV, gating="hooks", ruled=without, agents=agents, traits=(trait("Think"),))
+    assert set(granted.conflicts) == {"Think"}
+
+
+def test_categories_that_lost_their_tools() -> None:
+    assert held(PUSH).kinds_back == ("shell", "network")
+    assert held(ENV).kinds_back == ("shell", "file-reads", "file-writes")
+    assert held(PUSH, gating="hooks", ruled=("shell",)).kinds_back == ("network",)
+    assert held(PUSH, gating="hooks").kinds_back == ()
+    # Who denies a tool by name doesn't want another in its place.
+    assert held({**PUSH, "nativeTools": {"acme": ["Fetch"]}}).kinds_back == ("shell",)
+    assert held({"nativeTools": {"acme": ["Shell"]}}).kinds_back == ()
