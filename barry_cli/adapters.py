@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from barry_cli.contract.evidence import spoken as spoken
     from barry_cli.contract.guarantees import Guarantees as Guarantees
     from barry_cli.contract.guarantees import lowered as lowered
+    from barry_cli.contract.hook_inbox import HookInbox as HookInbox
     from barry_cli.contract.instrument import HookCall as HookCall
     from barry_cli.contract.instrument import Inside as Inside
     from barry_cli.contract.instrument import Instrument as Instrument
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from barry_cli.contract.levels import IdentityLevel as IdentityLevel
     from barry_cli.contract.levels import ModeId as ModeId
     from barry_cli.contract.levels import Platform as Platform
+    from barry_cli.contract.line import LineInbox as LineInbox
+    from barry_cli.contract.line import place_plugin as place_plugin
     from barry_cli.contract.models import Vendor as Vendor
     from barry_cli.contract.models import VendorCode as VendorCode
     from barry_cli.contract.models import VendorFactories as VendorFactories
@@ -96,6 +99,7 @@ else:
             "HarnessCapabilities": "barry_cli.contract.requirements",
             "HarnessVersionMismatch": "barry_cli.base.problems",
             "HookCall": "barry_cli.contract.instrument",
+            "HookInbox": "barry_cli.contract.hook_inbox",
             "IdentityLevel": "barry_cli.contract.levels",
             "Inside": "barry_cli.contract.instrument",
             "Install": "barry_cli.contract.requirements",
@@ -104,6 +108,7 @@ else:
             "LaunchInbox": "barry_cli.contract.plan",
             "LaunchMode": "barry_cli.contract.adapter",
             "LaunchPlan": "barry_cli.contract.plan",
+            "LineInbox": "barry_cli.contract.line",
             "Login": "barry_cli.contract.requirements",
             "Mode": "barry_cli.contract.adapter",
             "ModeId": "barry_cli.contract.levels",
@@ -134,6 +139,7 @@ else:
             "define_adapter": "barry_cli.contract.adapter",
             "find_installed": "barry_cli.registry.records",
             "lowered": "barry_cli.contract.guarantees",
+            "place_plugin": "barry_cli.contract.line",
             "spoken": "barry_cli.contract.evidence",
             "test_adapter": "barry_cli.registry.sample",
         },

@@ -59,6 +59,8 @@ class HookFormat(Data):
     paths: dict[
         Literal["event", "tool", "input", "call", "session", "cwd", "transcript", "prompt"], Name
     ] = Field(default_factory=dict)
+    names: dict[Name, Name] = Field(default_factory=dict)
+    """What the event calls a tool -> the name that the harness has for it elsewhere."""
     answers: dict[Literal["allow", "deny", "ask", "message"], HookAnswer] = Field(
         default_factory=dict
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import (
@@ -164,6 +164,10 @@ class Adapter:
     """``async (env) -> names``: the models that this account can use."""
     resolve_binary: Callable[[], str | Awaitable[str]] | None = None
     """An executable that a caller asks for itself; not necessarily the session binary."""
+    telemetry: Callable[[Mapping[str, Any]], Iterable[SessionEvent]] | None = None
+    """What a log record that the harness reports over OTLP means. A record has ``name``, ``body``
+    and ``attributes``, as plain JSON. Its events count only while no transcript tells of them.
+    Absent: the harness is not asked to report."""
 
 
 def define_adapter(adapter: Adapter) -> Adapter:

@@ -137,11 +137,7 @@ class PlanDraft:
 
     def folder(self) -> Path:
         """A new private folder (0700) that the launcher removes when the harness has ended."""
-        import tempfile
-
-        where = ensure_own(folders().launches)
-        sweep(where)
-        folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=where))
+        folder = private_folder(folders().launches)
         self._folders.append(folder)
         made.append(folder)
         return folder
@@ -192,6 +188,14 @@ def _asked(config: SessionConfig, name: str) -> bool:
     if name == "ephemeral" and config.ephemeral is False:
         return False
     return getattr(config, name) not in (None, (), [], {})
+
+
+def private_folder(where: Path) -> Path:
+    """A new folder (0700) of this process, among those of other launches. Raises StoreProblem."""
+    import tempfile
+
+    sweep(ensure_own(where))
+    return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=where))
 
 
 def sweep(where: Path) -> None:

@@ -35,6 +35,32 @@ class Underway:
         """Nothing received it after all."""
         self._waiting.pop(message_id, None)
 
+    @property
+    def waiting(self) -> bool:
+        """Whether anything is on its way."""
+        return bool(self._waiting)
+
+    def whole(self, text: str) -> list[str]:
+        """The ids of the messages that a text is made of, oldest first, joined by blank lines.
+
+        None where anything else stands in it: a word that somebody else said shows no message.
+        """
+        found: list[str] = []
+        rest: str | None = text
+        for message_id, expected in self._waiting.items():
+            if rest == expected:
+                found.append(message_id)
+                rest = None
+                break
+            if rest is not None and rest.startswith(f"{expected}\n\n"):
+                found.append(message_id)
+                rest = rest[len(expected) + 2 :]
+        if rest is not None:
+            return []
+        for message_id in found:
+            del self._waiting[message_id]
+        return found
+
     def seen(self, text: str) -> list[str]:
         """The ids of the messages that a text of the harness's shows, oldest first."""
         found: list[str] = []

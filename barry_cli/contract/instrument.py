@@ -6,7 +6,7 @@ harness.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -14,9 +14,9 @@ NoticeKind = Literal[
     "loaded", "start", "prompt", "ruled", "ask", "after-tool", "stop", "end", "own"
 ]
 """``loaded``: a plugin holds its line and rules by the policy's fingerprint. ``start``,
-``prompt``, ``after-tool``, ``stop``, ``end``: the hook events of these kinds. ``ask``: the harness asks its
-user. ``ruled``: a call was ruled on. ``own``: a plugin's frame of a kind that only its adapter
-knows."""
+``prompt``, ``after-tool``, ``stop``, ``end``: the hook events of these kinds. ``ask``: the harness
+asks its user. ``ruled``: a call was ruled on. ``own``: a plugin's frame of a kind that only its
+adapter knows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +43,10 @@ class Inside(Protocol):
         """Every notice from now on, in order; each reader gets each of them."""
         ...
 
-    async def hand(self, text: str) -> bool:
+    async def hand(self, text: str, *, fits: Callable[[Notice], bool] | None = None) -> bool:
         """Give a text to the hook that asks for messages at this moment.
 
+        ``fits``: whether a hook that told of this is one to give it to; absent, each is.
         True once that hook has written it to the harness; False when no hook asks, or it was gone
         before it had written.
         """
@@ -89,3 +90,6 @@ class Instrument:
     key: str = field(repr=False)
     """What hooks and plugins show at the socket: a secret, never in argv or an environment."""
     inside: Inside = field(repr=False, compare=False)
+    program: str | None = None
+    """The harness's program as this launch found it, for an adapter that has to ask it something
+    besides starting it."""

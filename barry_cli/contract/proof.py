@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from barry_cli.contract.adapter import Adapter
     from barry_cli.contract.events import SessionEvent
+    from barry_cli.contract.instrument import Notice
     from barry_cli.contract.levels import ModeId
     from barry_cli.contract.plan import LaunchPlan
     from barry_cli.contract.session import DeliveryOptions, Session
@@ -16,6 +18,17 @@ if TYPE_CHECKING:
 
 class NotShown(AssertionError):
     """A check did not see what it claims; the message says what it saw instead."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ruled:
+    """A ruling on one call, as the hook or the plugin that asked for it told of it."""
+
+    tool: str
+    """As the harness names it."""
+    allowed: bool
+    reason: str
+    """The sentence for the agent; empty when the call was allowed."""
 
 
 class Terminal(Protocol):
@@ -90,8 +103,49 @@ class ProofContext(Protocol):
         """The scrubbed environment that launches of this check start with."""
         ...
 
-    async def launch(self, **config: object) -> tuple[LaunchPlan, Terminal]:
-        """Plan with these SessionConfig fields, and start the plan in a terminal."""
+    async def launch(
+        self, *, bound: Mapping[str, object] | None = None, **config: object
+    ) -> tuple[LaunchPlan, Terminal]:
+        """Plan with these SessionConfig fields, and start the plan in a terminal.
+
+        In instrumented mode with all that a launch gives one: a compiled policy, hooks that were
+        tried, and Barry's end of the session, which is there until the check is over. ``bound``:
+        what its calls are ruled by, as a bound file has it (``{"bash": {"denyPrograms":
+        ["git push"]}}``); without one the floor alone holds.
+        """
+        ...
+
+    async def send(
+        self,
+        content: str,
+        *,
+        from_: str | None = None,
+        wait: Literal["held", "written", "consumed"] = "consumed",
+        seconds: float = 60,
+    ) -> str:
+        """Send a message to the newest instrumented session, as ``barry session send`` does.
+
+        The terminals are read meanwhile. Gives the message's state once it is what was waited for,
+        or has become ``failed`` or ``uncertain``, or the time is over: compare it. Raises NotShown
+        when it is refused.
+        """
+        ...
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        """What hooks and plugins of the newest instrumented session told, oldest first."""
+        ...
+
+    @property
+    def rulings(self) -> Sequence[Ruled]:
+        """What was ruled on its calls, oldest first."""
+        ...
+
+    @property
+    def standing(self) -> Mapping[str, object]:
+        """What is recorded of it now: ``activity``, ``harnessSessionId``, ``guarantees`` and
+        ``lowered`` (both by camelCase or field name as in its row).
+        """
         ...
 
     async def start(self, **config: object) -> Session:

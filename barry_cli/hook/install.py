@@ -118,7 +118,7 @@ def compiled(form: HookFormat) -> Format:
                 f"the format of {form.event} answers {name} with exit code {code}: a hook leaves "
                 f"with 0, or with {REFUSE} to deny"
             )
-    return Format(form.event, paths, answers)
+    return Format(form.event, paths, answers, dict(form.names))
 
 
 def _told(form: HookFormat) -> Told:

@@ -17,19 +17,23 @@ _KIND = "barry-hook-policy-1"
 
 
 class Format:
-    """One event of the harness's. `paths`: part -> the keys that lead to it. `answers`: by name."""
+    """One event of the harness's. `paths`: part -> the keys that lead to it. `answers`: by name.
+    `names`: what the event calls a tool -> its name in the policy's tool table.
+    """
 
-    __slots__ = ("answers", "event", "paths")
+    __slots__ = ("answers", "event", "names", "paths")
 
     def __init__(
         self,
         event: str,
         paths: "dict[str, tuple[str, ...]]",
         answers: "dict[str, Answer]",
+        names: "dict[str, str]",
     ) -> None:
         self.event = event
         self.paths = paths
         self.answers = answers
+        self.names = names
 
 
 class HookPolicy:
@@ -54,7 +58,9 @@ class HookPolicy:
 
 def pack(held: HookPolicy) -> bytes:
     """The file's content."""
-    formats = tuple((each.event, each.paths, each.answers) for each in held.formats)
+    formats = tuple(
+        (each.event, each.paths, each.answers, each.names) for each in held.formats
+    )
     return marshal.dumps((_KIND, dump(held.policy), formats, held.listener))
 
 

@@ -39,8 +39,8 @@ def main(arguments: "list[str]") -> None:
         if held.listener is not None:
             from barry_cli.hook.tell import tell
 
-            tool, call = (text_part(event, form.paths.get(name, ())) for name in ("tool", "call"))
-            tell(held.listener, tool, call, verdict)
+            call = text_part(event, form.paths.get("call", ()))
+            tell(held.listener, _tool(form, event), call, verdict)
         posix._exit(code)  # noqa: SLF001 - its public name is in os
     except BaseException as error:
         _refuse(_reason(error))
@@ -77,8 +77,13 @@ def _format(held: HookPolicy, event: "dict[str, object]") -> Format:
     raise _Failed("the harness called the hook for an event that its adapter doesn't describe")
 
 
+def _tool(form: Format, event: "dict[str, object]") -> str:
+    name = text_part(event, form.paths["tool"])
+    return form.names.get(name, name)
+
+
 def _rule(held: HookPolicy, form: Format, event: "dict[str, object]") -> Verdict:
-    tool = text_part(event, form.paths["tool"])
+    tool = _tool(form, event)
     if not tool:
         raise _Failed("the harness didn't say which tool is called")
     cwd = text_part(event, form.paths["cwd"]) if "cwd" in form.paths else posix.getcwd()

@@ -65,7 +65,11 @@ class PreparedRun:
 
     def asked(self) -> dict[str, object]:
         """What a session that goes on with this one asks for again."""
-        return {**self.request.start.asked(), "bound": self.held.bound}
+        return {
+            **self.request.start.asked(),
+            "bound": self.held.bound,
+            "boundSources": list(self.held.sources),
+        }
 
 
 def hosted_mode(adapter: Adapter) -> SessionMode:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from barry_cli.base.ids import new_id
@@ -17,7 +17,7 @@ from barry_cli.base.problems import BarryError, Refused
 from barry_cli.base.secrets import redact
 from barry_cli.contract.adapter import Adapter, LaunchMode
 from barry_cli.contract.draft import made
-from barry_cli.contract.guarantees import changed, raised
+from barry_cli.contract.guarantees import changed, lowered, raised
 from barry_cli.contract.levels import ModeId
 from barry_cli.contract.native import configure_harness_session
 from barry_cli.contract.plan import LaunchPlan
@@ -26,7 +26,8 @@ from barry_cli.groundwork import environment
 from barry_cli.groundwork.asked import as_before, check_platform, check_text, made_whole, unfit
 from barry_cli.groundwork.bounds import NOTHING_HELD, Held, applying, hold, restricts
 from barry_cli.groundwork.conversation import find_conversation, place, recorded
-from barry_cli.groundwork.program import find_program, what_passes, whole_path
+from barry_cli.groundwork.guarding import guarded_servers
+from barry_cli.groundwork.program import Program, find_program, what_passes, whole_path
 from barry_cli.groundwork.promise import (
     hidden_values,
     lowered_as_text,
@@ -42,6 +43,8 @@ from barry_cli.launch.modes import choose_mode
 from barry_cli.turns.store.sessions import SessionRow, Sessions
 
 if TYPE_CHECKING:
+    from barry_cli.launch.instruments import Instruments
+    from barry_cli.policy.lookup import Effective
     from barry_cli.registry.adapters import Adapters
 
 
@@ -71,10 +74,16 @@ class Prepared:
     resumed: SessionRow | None = None
     held: Held = NOTHING_HELD
     """The bound that this launch is held to."""
+    instruments: Instruments | None = None
+    """What rules and listens inside the harness, in instrumented mode."""
 
     def asked(self) -> dict[str, object]:
         """What a session that goes on with this one asks for again."""
-        return {**self.request.asked(), "bound": self.held.bound}
+        return {
+            **self.request.asked(),
+            "bound": self.held.bound,
+            "boundSources": list(self.held.sources),
+        }
 
     @property
     def argv(self) -> list[str]:
@@ -85,6 +94,8 @@ class Prepared:
     def needs_parent(self) -> list[str]:
         """Why Barry has to stay while the harness runs; empty when it can hand over."""
         reasons = []
+        if self.instruments is not None:
+            reasons.append("its hooks speak to Barry")
         if self.plan.inbox is not None:
             reasons.append("it keeps an inbox")
         if self.plan.tmp_dirs:
@@ -96,8 +107,10 @@ class Prepared:
         return reasons
 
     def discard(self) -> None:
-        """Remove the folders that the plan made."""
+        """Remove the folders that the plan made, and the launch's own."""
         discard(self.plan)
+        if self.instruments is not None:
+            self.instruments.discard()
 
 
 def discard(plan: LaunchPlan) -> None:
@@ -131,40 +144,76 @@ async def prepare(
     chosen = choose_mode(adapter, request.mode, restricted=restricted)
     check_platform(adapter)
     request = made_whole(request, adapter)
-    held = hold(bound, adapter, chosen.id, registry, relax=request.relax)
+    held = hold(
+        bound,
+        adapter,
+        chosen.id,
+        registry,
+        relax=request.relax,
+        gating=chosen.mode.guarantees.gating,
+        ruled=chosen.mode.ruled if chosen.id == "instrumented" else None,
+        refused=request.denied_tools,
+    )
     denied = tuple(dict.fromkeys((*request.denied_tools, *held.off)))
     values, warnings = what_passes(request, adapter, registry, folders, base_env)
     program = find_program(adapter, chosen.mode, request, values, folders)
     endpoint = await route(adapter, request.model, registry, program.env)
     continued = find_conversation(request, adapter, row, cwd, program.env)
     warnings += other_writers(adapter, continued.resume, cwd, program.env, sessions)
-    config = configure_harness_session(
-        SessionConfig(
-            session_id=new_id(),
-            cwd=cwd,
-            env=program.env,
-            allowed_native_tools=adapter.native_tools,
-            denied_tools=denied,
-            endpoint=endpoint,
-            extra_args=request.extra_args,
-            model=request.model,
-            options=dict(request.options) or None,
-            plugin_dirs=request.plugin_dirs or None,
-            project_roots=request.roots or None,
-            resume=continued.resume,
-            strict_mcp_config=False if request.relax else None,
-        ),
-        adapter.native_tools,
-        chosen.mode.native,
-    )
-    plan = await make_plan(adapter, chosen.mode, config)
+    session_id = new_id()
+    instruments = None
+    if chosen.id == "instrumented":
+        instruments = _instruments(session_id, adapter, bound, cwd, folders, registry, program)
+    try:
+        config = configure_harness_session(
+            SessionConfig(
+                session_id=session_id,
+                cwd=cwd,
+                env=program.env,
+                allowed_native_tools=adapter.native_tools,
+                denied_tools=denied,
+                endpoint=endpoint,
+                extra_args=request.extra_args,
+                mcp_servers=guarded_servers(
+                    held,
+                    bound,
+                    registry,
+                    adapter.id,
+                    cwd=cwd,
+                    roots=request.roots,
+                    names=program.env,
+                    folders=folders,
+                ),
+                model=request.model,
+                options=dict(request.options) or None,
+                plugin_dirs=request.plugin_dirs or None,
+                project_roots=request.roots or None,
+                resume=continued.resume,
+                strict_mcp_config=False if request.relax else held.servers_out or None,
+                **(instruments.asked if instruments is not None else {}),
+            ),
+            adapter.native_tools,
+            chosen.mode.native,
+        )
+        planned = await make_plan(adapter, chosen.mode, config)
+        plan = held.lower(planned)
+    except BaseException:
+        if instruments is not None:
+            instruments.discard()
+        raise
     try:
         _check_denials(adapter, denied, plan)
+        if instruments is not None and restricts(bound):
+            _refuse_unruled(adapter, chosen.mode, planned)
+        if instruments is not None:
+            plan = tried(plan, adapter, instruments, cwd, restricted=restricts(bound))
         refuse_less(request, plan.guarantees, plan.lowered, program.unverified)
         start_in = plan.cwd or cwd
-        env = environment.apply({**program.env, "PWD": start_in}, plan.env)
+        own_variables = instruments.variables if instruments is not None else {}
+        env = environment.apply({**program.env, "PWD": start_in}, {**plan.env, **own_variables})
         own = plan.command == adapter.requirements.binary.command
         named = own or chosen.mode.build == "bundled"
+        plan = replace(plan, secrets=_hidden(plan, instruments))
         hidden = hidden_values(env, plan.secrets)
         said = (
             *warnings,
@@ -203,10 +252,85 @@ async def prepare(
             or (continued.resume.harness_session_id if continued.resume is not None else None),
             resumed=continued.session,
             held=held,
+            instruments=instruments,
         )
     except BaseException:
         discard(plan)
+        if instruments is not None:
+            instruments.discard()
         raise
+
+
+def _instruments(
+    session_id: str,
+    adapter: Adapter,
+    bound: Effective | None,
+    cwd: str,
+    folders: Folders,
+    registry: Adapters,
+    program: Program,
+) -> Instruments:
+    # It brings asyncio along, which a launch that hands over can do without.
+    from barry_cli.launch.instruments import arrange
+
+    bag = registry.record(adapter.id).bag
+    return arrange(
+        session_id,
+        adapter=adapter,
+        manifest=bag.manifest if bag is not None else None,
+        bound=bound.bound if bound is not None else None,
+        cwd=cwd,
+        folders=folders,
+        env=program.env,
+        program=program.path,
+    )
+
+
+def _refuse_unruled(adapter: Adapter, mode: LaunchMode, plan: LaunchPlan) -> None:
+    """What a bound takes back was decided by what the mode rules on: a plan that can't arrange that
+    holds no bound.
+    """
+    if mode.guarantees.gating == "hooks" and plan.guarantees.gating != "hooks":
+        raise Refused(
+            f"the bound can't be held: {plan.lowered['gating']}",
+            hint="guest mode switches off what could break the bound",
+            details={"adapterId": adapter.id},
+        )
+
+
+def tried(
+    plan: LaunchPlan, adapter: Adapter, instruments: Instruments, cwd: str, *, restricted: bool
+) -> LaunchPlan:
+    """The plan with no more gating than its hooks were just seen to have.
+
+    Raises Refused where a bound depends on them, or where nothing could rule at all.
+    """
+    if plan.guarantees.gating != "hooks":
+        return plan
+    if instruments.installed is None and not plan.reports_loaded:
+        raise Refused(
+            f"the plan of adapter {adapter.id} promises to rule on calls, and neither a hook nor a "
+            "plugin of it does",
+            hint="this is a fault of the adapter; an update may mend it",
+        )
+    because = instruments.unsound(cwd)
+    if because is None:
+        return plan
+    if restricted:
+        raise Refused(
+            f"the bound can't be held: {because}",
+            hint="`barry doctor` looks closer; guest mode switches off what could break the bound",
+            details={"adapterId": adapter.id},
+        )
+    return replace(
+        plan,
+        guarantees=lowered(plan.guarantees, gating="static"),
+        lowered={**plan.lowered, "gating": because},
+    )
+
+
+def _hidden(plan: LaunchPlan, instruments: Instruments | None) -> tuple[str, ...]:
+    return plan.secrets if instruments is None else (*plan.secrets, *instruments.secrets)
 
 
 async def make_plan(adapter: Adapter, mode: LaunchMode, config: SessionConfig) -> LaunchPlan:

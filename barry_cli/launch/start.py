@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import signal
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
@@ -26,16 +27,22 @@ from barry_cli.turns.store.sessions import SessionRow, Sessions, now
 
 if TYPE_CHECKING:
     from barry_cli.base.processes import ProcessIdentity
+    from barry_cli.inbox.place import Place
+    from barry_cli.launch.desk import Desk, Kept
+    from barry_cli.registry.adapters import Adapters
     from barry_cli.terminal.supervise import Ended
 
 
-def require_terminal(adapter_id: str) -> None:
+def require_terminal(adapter_id: str, registry: Adapters) -> None:
     """Refuse a launch that no person could use: some harnesses hang or lie without a terminal."""
     if os.isatty(0) and os.isatty(1):
         return
+    rows = (row for row in registry.rows() if row["id"] == adapter_id)
+    driven = any((row.get("modes") or {}).get("hosted") for row in rows)
+    without = f"; `barry session start {adapter_id} PROMPT` needs none" if driven else ""
     raise NoTerminal(
         f"a launch of {adapter_id} needs a terminal, and standard input or output is none",
-        hint="run it in a terminal; this version of Barry can't drive a harness without one",
+        hint=f"run it in a terminal{without}",
         details={"adapterId": adapter_id},
     )
 
@@ -49,7 +56,9 @@ def start(prepared: Prepared, folders: Folders, reporter: Reporter) -> Ended:
     """
     sessions = Sessions(folders)
     try:
-        with _Record(sessions, prepared) as record:
+        with _place(prepared) as place, _Record(sessions, prepared, place) as record:
+            if place is not None:
+                return _attend(prepared, sessions, folders, reporter, record, place)
             _tell(prepared, reporter)
             if not prepared.needs_parent:
                 _hand_over(prepared, sessions, record)
@@ -58,20 +67,30 @@ def start(prepared: Prepared, folders: Folders, reporter: Reporter) -> Ended:
         prepared.discard()
 
 
+def _place(prepared: Prepared) -> contextlib.AbstractContextManager[Place | None]:
+    """The session's socket, where it has one. Raises StoreProblem."""
+    if prepared.instruments is None:
+        return contextlib.nullcontext()
+    from barry_cli.inbox.place import claim
+
+    return claim(prepared.session_id)
+
+
 class _Record:
     """The session's row: taken back when the launch fails before there is a session."""
 
-    def __init__(self, sessions: Sessions, prepared: Prepared) -> None:
+    def __init__(self, sessions: Sessions, prepared: Prepared, place: Place | None) -> None:
         from barry_cli.base.processes import identify
 
         self._sessions = sessions
         self._prepared = prepared
+        self._place = place
         self.it_runs = False
         self.own = identify(os.getpid())
         """This process: a session that is only starting lives as long as it does."""
 
     def __enter__(self) -> Self:
-        self._sessions.add(_row(self._prepared, self.own))
+        self._sessions.add(_row(self._prepared, self.own, self._place))
         return self
 
     def __exit__(
@@ -97,7 +116,7 @@ def _tell(prepared: Prepared, reporter: Reporter) -> None:
         reporter.note(f"variables of your environment not passed on: {len(prepared.dropped)}")
 
 
-def _row(prepared: Prepared, own: ProcessIdentity | None) -> SessionRow:
+def _row(prepared: Prepared, own: ProcessIdentity | None, place: Place | None) -> SessionRow:
     return SessionRow(
         id=prepared.session_id,
         adapter=prepared.adapter.id,
@@ -115,6 +134,9 @@ def _row(prepared: Prepared, own: ProcessIdentity | None) -> SessionRow:
         supervisor_pid=own.pid if own is not None else None,
         supervisor_started=own.start_time if own is not None else None,
         created_at=now(),
+        socket=place.path if place is not None else None,
+        token_digest=prepared.instruments.digest if prepared.instruments is not None else None,
+        activity="starting" if place is not None else None,
     )
 
 
@@ -133,11 +155,67 @@ def _hand_over(prepared: Prepared, sessions: Sessions, record: _Record) -> NoRet
     hand_over(prepared.program, prepared.argv, dict(prepared.env), prepared.cwd)
 
 
-def _stay(prepared: Prepared, sessions: Sessions, reporter: Reporter, record: _Record) -> Ended:
+def _attend(
+    prepared: Prepared,
+    sessions: Sessions,
+    folders: Folders,
+    reporter: Reporter,
+    record: _Record,
+    place: Place,
+) -> Ended:
+    """Stay with a session that is instrumented: its desk is there before it is, and after.
+
+    Raises what keeps the desk from being there, and what the session was ended for.
+    """
+    from barry_cli.launch.desk import Desk
+
+    desk = Desk(kept(prepared, folders), place)
+    desk.open()
+    try:
+        _tell(prepared, reporter)
+        ended = _stay(prepared, sessions, reporter, record, desk)
+    finally:
+        desk.close()
+    for fault in desk.faults:
+        what = str(fault) if isinstance(fault, BarryError) else type(fault).__name__
+        reporter.warn(f"while the session ran, a part of Barry beside it failed: {what}")
+    if desk.refusal is not None:
+        raise desk.refusal
+    return ended
+
+
+def kept(prepared: Prepared, folders: Folders) -> Kept:
+    """What the desk of a prepared launch works for."""
+    from barry_cli.launch.desk import Kept
+
+    assert prepared.instruments is not None
+    return Kept(
+        session_id=prepared.session_id,
+        instruments=prepared.instruments,
+        plan=prepared.plan,
+        folders=folders,
+        adapter=prepared.adapter,
+        cwd=prepared.cwd,
+        env=prepared.env,
+        conversation=prepared.conversation,
+        require=prepared.request.require,
+        restricted=bool(prepared.held.bound),
+        # What waits for the harness passes it on, and ends it for good when that is not enough.
+        end=lambda: os.kill(os.getpid(), signal.SIGTERM),
+    )
+
+
+def _stay(
+    prepared: Prepared,
+    sessions: Sessions,
+    reporter: Reporter,
+    record: _Record,
+    desk: Desk | None = None,
+) -> Ended:
     """Be the parent: inherit nothing, print nothing, and close the record on every way out."""
     from barry_cli.terminal.supervise import supervise
 
-    look = _Discovery(prepared, sessions)
+    look = _Discovery(prepared, sessions) if desk is None else None
 
     def on_start(child: ProcessIdentity) -> None:
         record.it_runs = True
@@ -156,21 +234,30 @@ def _stay(prepared: Prepared, sessions: Sessions, reporter: Reporter, record: _R
         dict(prepared.env),
         prepared.cwd,
         on_start=on_start,
-        on_tick=look,
+        on_tick=look or _nothing,
     )
-    look()
+    if desk is not None:
+        desk.close()
     try:
-        look.record()
+        if look is not None:
+            look()
+            look.record()
         sessions.change(
             prepared.session_id,
             state="ended",
             ended_at=now(),
             exit_status=ended.exit_code,
             exit_signal=ended.signal if ended.signal is not None else ended.forwarded,
+            token_digest=None,
+            activity=None,
         )
     except StoreProblem as problem:
         reporter.warn(f"how the session ended is not recorded: {problem}")
     return ended
+
+
+def _nothing() -> None:
+    """What a desk looks for, nobody else has to."""
 
 
 class _Discovery:

@@ -10,10 +10,11 @@ import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from barry_cli.base.ids import new_id
 from barry_cli.base.local_executor import LocalExecutor
+from barry_cli.base.paths import Folders
 from barry_cli.base.problems import BarryError
 from barry_cli.contract.adapter import Adapter, LaunchMode, Mode, SessionMode
 from barry_cli.contract.engine import EngineHandle, EngineSpec
@@ -22,13 +23,18 @@ from barry_cli.contract.execution import RunningProcess
 from barry_cli.contract.levels import ModeId
 from barry_cli.contract.native import configure_harness_session
 from barry_cli.contract.plan import Command, LaunchPlan
-from barry_cli.contract.proof import NotShown
+from barry_cli.contract.proof import NotShown, Ruled
 from barry_cli.contract.session import DeliveryOptions, Session, SessionConfig
 from barry_cli.groundwork import environment
 from barry_cli.launch.prepare import discard, make_plan
 from barry_cli.verify.models import ModelServer
 from barry_cli.verify.scripted import Model
 from barry_cli.verify.terminal import ScreenTerminal
+
+if TYPE_CHECKING:
+    from barry_cli.bags.manifest import BagManifest
+    from barry_cli.contract.instrument import Notice
+    from barry_cli.verify.attended import Attended
 
 KEY = "sk-made-up-0123456789abcdefghijklmnopqrstuv"
 """A key that opens nothing; long enough for harnesses that look at its end."""
@@ -72,7 +78,9 @@ class Proof:
         program: str | None,
         base_env: Mapping[str, str],
         bend: Bend | None = None,
+        manifest: BagManifest | None = None,
     ) -> None:
+        """``manifest``: the adapter's bag, which instrumented sessions are ruled by."""
         self.adapter = adapter
         self.mode: ModeId = mode
         self.home = home
@@ -84,6 +92,8 @@ class Proof:
         self._terminals: list[ScreenTerminal] = []
         self._plans: list[LaunchPlan] = []
         self._sessions: list[Session] = []
+        self._manifest = manifest
+        self._attended: list[Attended] = []
         base = {
             name: value
             for name, value in base_env.items()
@@ -97,14 +107,49 @@ class Proof:
             "LANG": base.get("LANG", "C.UTF-8"),
         }
 
-    async def launch(self, **config: Any) -> tuple[LaunchPlan, ScreenTerminal]:
+    async def launch(
+        self, *, bound: Mapping[str, object] | None = None, **config: Any
+    ) -> tuple[LaunchPlan, ScreenTerminal]:
         """Plan with these SessionConfig fields, and start the plan in a terminal."""
         mode = self.adapter.modes[self.mode]
         if not isinstance(mode, LaunchMode):
             raise NotShown(f"{self.adapter.id} has no launch mode {self.mode}")
+        if self.mode == "instrumented":
+            return await self._instrumented(mode, bound, config)
         asked = self._config(mode, config)
         plan = await make_plan(self.adapter, mode, asked)
         self._plans.append(plan)
+        return plan, self._open(plan, asked)
+
+    async def _instrumented(
+        self, mode: LaunchMode, bound: Mapping[str, object] | None, config: Mapping[str, Any]
+    ) -> tuple[LaunchPlan, ScreenTerminal]:
+        from barry_cli.verify.attended import Attended, planned, with_variables
+
+        given = {"session_id": new_id(), "cwd": str(self.cwd), **config}
+        made = await planned(
+            self.adapter,
+            mode,
+            self._manifest,
+            self._folders,
+            bound,
+            lambda tools: self._config(mode, {**given, **tools.asked}),
+            session_id=given["session_id"],
+            cwd=given["cwd"],
+            env=given.get("env", self.env),
+            program=self._file(self.adapter.requirements.binary.command),
+        )
+        try:
+            attended = Attended(made, self.mode)
+        except BaseException:
+            made.discard()
+            raise
+        self._attended.append(attended)
+        terminal = self._open(with_variables(made.plan, made.instruments), made.config)
+        attended.runs(terminal.pid)
+        return made.plan, terminal
+
+    def _open(self, plan: LaunchPlan, asked: SessionConfig) -> ScreenTerminal:
         if self._bend is not None:
             plan = self._bend(plan)
         command = self._file(plan.command)
@@ -113,7 +158,58 @@ class Proof:
         )
         terminal = ScreenTerminal([command, *plan.args], env, plan.cwd or asked.cwd)
         self._terminals.append(terminal)
-        return plan, terminal
+        return terminal
+
+    @property
+    def _folders(self) -> Folders:
+        top = self.home.parent / "barry"
+        return Folders(*(top / name for name in ("config", "data", "state", "cache", "run")))
+
+    async def send(
+        self,
+        content: str,
+        *,
+        from_: str | None = None,
+        wait: str = "consumed",
+        seconds: float = 60,
+    ) -> str:
+        """Send a message to the newest instrumented session; the state that it came to."""
+
+        async def read() -> None:
+            for terminal in self._terminals:
+                terminal.pump(0.05)
+            await asyncio.sleep(0)
+
+        return await self._newest.send(
+            content, name=from_, until=wait, seconds=seconds, meanwhile=read
+        )
+
+    @property
+    def _newest(self) -> Attended:
+        if not self._attended:
+            raise NotShown("this check has launched no instrumented session")
+        return self._attended[-1]
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        """What hooks and plugins of the newest instrumented session told, oldest first."""
+        return list(self._newest.notices)
+
+    @property
+    def rulings(self) -> Sequence[Ruled]:
+        """What was ruled on its calls, oldest first."""
+        return self._newest.rulings
+
+    @property
+    def standing(self) -> Mapping[str, object]:
+        """What is recorded of it now."""
+        row = self._newest.row
+        return {
+            "activity": row.activity,
+            "harnessSessionId": row.harness_session_id,
+            "guarantees": row.guarantees,
+            "lowered": row.lowered,
+        }
 
     async def start(self, **config: Any) -> Session:
         """Start a driven session with these SessionConfig fields; it is closed with the check."""
@@ -172,6 +268,8 @@ class Proof:
             await session.close()
         for terminal in self._terminals:
             terminal.close(seconds=5)
+        for attended in self._attended:
+            attended.close()
         for plan in self._plans:
             discard(plan)
 
@@ -242,6 +340,7 @@ async def prove(
             program=program,
             base_env=os.environ if base_env is None else base_env,
             bend=bend,
+            manifest=_manifest(adapter, package),
         )
         try:
             await check(proof)
@@ -263,6 +362,15 @@ async def prove(
         reason=reason,
         model_requests=requests,
     )
+
+
+def _manifest(adapter: Adapter, package: str) -> BagManifest | None:
+    if adapter.bag is None:
+        return None
+    from barry_cli.bags.manifest import read_bag
+
+    (folder, *_) = importlib.import_module(package).__path__
+    return read_bag(Path(folder, adapter.bag))
 
 
 def without(*flags: str) -> Bend:

@@ -8,6 +8,7 @@ from barry_adapter_demo.declared import (
     GUARANTEES,
     HOSTED_GUARANTEES,
     ID,
+    INSTRUMENTED_GUARANTEES,
     LABEL,
     NATIVE,
     NATIVE_TOOLS,
@@ -32,8 +33,14 @@ from barry_cli.adapters import (
 )
 
 if TYPE_CHECKING:
-    from barry_cli.adapters import StartEngine
+    from barry_cli.adapters import LaunchPlan, StartEngine
     from barry_cli.sessions import ContinuationHarness, Session, SessionConfig
+
+
+async def _plan_instrumented(config: SessionConfig) -> LaunchPlan:
+    from barry_adapter_demo.instrumented import plan as plan_instrumented
+
+    return await plan_instrumented(config)
 
 
 async def _start(config: SessionConfig, start_engine: StartEngine) -> Session:
@@ -90,7 +97,21 @@ adapter = define_adapter(
                 ),
                 plan=plan,
             ),
-            "instrumented": None,
+            "instrumented": LaunchMode(
+                guarantees=INSTRUMENTED_GUARANTEES,
+                verified_on=VERSION,
+                build="bundled",
+                native=NATIVE,
+                platforms=("linux",),
+                ruled=("shell", "write", "read", "fetch", "mcp", "subagent"),
+                evidence=Evidence(
+                    check="instrumented_checks:instrumented",
+                    proves="calls of every kind are ruled on: a denied one has no effect and "
+                    "Barry's sentence reaches the model, an allowed one has; a message wakes it "
+                    "when it is idle, waits while it is busy, and its transcript shows both",
+                ),
+                plan=_plan_instrumented,
+            ),
             "hosted": SessionMode(
                 guarantees=HOSTED_GUARANTEES,
                 verified_on=VERSION,

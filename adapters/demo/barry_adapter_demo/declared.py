@@ -9,7 +9,7 @@ from barry_cli.adapters import Guarantees, NativeControl
 ID = "demo"
 LABEL = "Demo"
 VERSION = "1.0.0"
-NATIVE_TOOLS = ("shell", "read", "write")
+NATIVE_TOOLS = ("shell", "read", "write", "fetch", "agent")
 NATIVE = NativeControl(grantable=NATIVE_TOOLS)
 
 GUARANTEES = Guarantees(
@@ -17,6 +17,16 @@ GUARANTEES = Guarantees(
     delivery="none",
     gating="static",
     identity="inherent",
+    interrupt=False,
+    keeps_vendor_ui=True,
+    steer=False,
+)
+
+INSTRUMENTED_GUARANTEES = Guarantees(
+    capture="near-total",
+    delivery="wake",
+    gating="hooks",
+    identity="hooks",
     interrupt=False,
     keeps_vendor_ui=True,
     steer=False,
@@ -38,6 +48,10 @@ OPTIONS: dict[str, Any] = {
     "properties": {
         "style": {"enum": ["plain", "pirate"], "description": "How it answers."},
         "banner": {"type": "boolean", "description": "Whether it greets at the start."},
+        "messages": {
+            "enum": ["pipe", "hooks"],
+            "description": "How messages get into its TUI; its hooks have them at a turn's end.",
+        },
         "allow": {
             "type": "array",
             "items": {"type": "string"},

@@ -20,12 +20,18 @@ MAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "harness", "main
 async def plan(config: SessionConfig) -> LaunchPlan:
     """Plan a launch. Raises Refused for a model that isn't the harness's own."""
     with PlanDraft(LABEL, config, GUARANTEES) as draft:
-        draft.args += ["-I", "-S", MAIN]
-        conversation = _conversation(draft)
-        for tool in draft.denied(NATIVE_TOOLS, NATIVE):
-            draft.args += ["--deny", tool]
-        arguments(draft)
+        conversation = terminal_arguments(draft)
         return draft.finish(sys.executable, harness_session_id=conversation)
+
+
+def terminal_arguments(draft: PlanDraft) -> str | None:
+    """All that starts the TUI; the conversation's id where it is known before."""
+    draft.args += ["-I", "-S", MAIN]
+    conversation = _conversation(draft)
+    for tool in draft.denied(NATIVE_TOOLS, NATIVE):
+        draft.args += ["--deny", tool]
+    arguments(draft)
+    return conversation
 
 
 def arguments(draft: PlanDraft) -> None:
@@ -93,6 +99,7 @@ def _servers(draft: PlanDraft) -> None:
 
 def _options(draft: PlanDraft) -> None:
     options = dict(draft.config.options or {})
+    options.pop("messages", None)  # of an instrumented launch alone
     for tool in options.pop("allow", []):
         draft.args += ["--allow", tool]
     if options:

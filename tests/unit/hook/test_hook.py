@@ -75,6 +75,15 @@ def test_a_format_may_deny_by_its_exit_code(hooked: Hooked) -> None:
     assert UNRULED not in done.stderr
 
 
+def test_a_tool_is_ruled_under_the_name_that_its_table_has(hooked: Hooked) -> None:
+    event = {"kind": "AboutToAct", "tool": "Shell"}
+    unnamed = hooked(folder="unnamed")
+    assert unnamed.call(unnamed.event("touch x", what=event)).stdout == ""
+    named = hooked(names={"Shell": "zap"})
+    assert "touch" in reason(named.call(named.event("touch x", what=event)).stdout)
+    assert named.call(named.event("ls", what=event)).stdout == ""
+
+
 def test_another_tool_is_ruled_by_its_row(hooked: Hooked) -> None:
     hook = hooked()
     done = hook.call(hook.event(what={"kind": "AboutToAct", "tool": "scribble"}))

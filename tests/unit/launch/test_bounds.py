@@ -65,7 +65,9 @@ def with_traits(barry: Barry) -> None:
 def test_without_a_bound_nothing_changes(barry: Barry) -> None:
     found = plan(barry)
     assert denied(found) == set()
-    assert found["bound"] == {"sources": [], "effective": None, "switchedOff": []}
+    assert found["bound"] == {
+        "sources": [], "effective": None, "switchedOff": [], "guarded": [],
+    }  # fmt: skip
     assert found["notes"] == []
 
 

@@ -9,6 +9,7 @@ from typing import Protocol
 from . import VERSION, transcript
 from .cancel import Cancel
 from .files import ServerSpec
+from .hooks import Hooks
 from .model import Context
 from .options import Options
 from .problems import Refused, reason
@@ -30,6 +31,7 @@ class Conversation:
     toolbox: Toolbox
     model: str
     history: list[Event]
+    hooks: Hooks
     transcript: Transcript | None
     """None: nothing is to be written down."""
     resumed: bool
@@ -109,6 +111,7 @@ def start(
     if "wrong-id" in options.bends:
         session, create = str(uuid.uuid4()), True
     path = os.path.join(transcript.project(cwd, env), f"{session}.jsonl")
+    deaf = "no-hooks" in options.bends
     written = not options.ephemeral and "no-transcript" not in options.bends
     return Conversation(
         id=session,
@@ -121,6 +124,7 @@ def start(
             _connect((*options.servers, *servers), cwd, groups, cancel, warn),
         ),
         model=options.model,
+        hooks=Hooks({} if deaf else options.hooks, cwd, groups, cancel, session, path),
         history=history,
         transcript=Transcript(path, create=create) if written else None,
         resumed=resume is not None,

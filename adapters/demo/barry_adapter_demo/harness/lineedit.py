@@ -4,6 +4,7 @@ from collections import deque
 
 from .cancel import Cancel
 from .keys import Key, Keys
+from .mail import Mail
 from .terminal import Terminal, harmless
 
 _ESCAPE_SECONDS = 0.05
@@ -11,6 +12,14 @@ _ESCAPE_SECONDS = 0.05
 
 class Closed(Exception):
     """^D on an empty line, or no terminal any more."""
+
+
+class Arrived(Exception):
+    """A message came from outside while nothing was asked. What was typed is kept."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
 
 
 class Interrupted(Exception):
@@ -24,9 +33,11 @@ class Interrupted(Exception):
 class LineInput:
     """Keys that nobody asked for yet wait for the next prompt, never for a question."""
 
-    def __init__(self, terminal: Terminal, cancel: Cancel) -> None:
+    def __init__(self, terminal: Terminal, cancel: Cancel, mail: Mail | None = None) -> None:
         self._terminal = terminal
         self._cancel = cancel
+        self._mail = mail
+        self._draft = ""
         self._keys = Keys()
         self._ahead: deque[Key] = deque()
         self._prompt = ""
@@ -43,16 +54,17 @@ class LineInput:
             self._ahead = kept + self._ahead
 
     def line(self, prompt: str) -> str:
-        """The next message, as typed or pasted."""
-        return self._read(prompt, pastes=True)
+        """The next message, as typed or pasted. Raises Arrived for one from outside."""
+        draft, self._draft = self._draft, ""
+        return self._read(prompt, pastes=True, draft=draft, mail=self._mail)
 
-    def _read(self, prompt: str, *, pastes: bool) -> str:
-        self._prompt, self._line = prompt, ""
+    def _read(self, prompt: str, *, pastes: bool, draft: str = "", mail: Mail | None = None) -> str:
+        self._prompt, self._line = prompt, draft
         self._terminal.redraw = self._redraw
-        self._terminal.write(prompt)
+        self._redraw()
         try:
             while True:
-                name, text = self._next()
+                name, text = self._next(mail)
                 if name == "enter":
                     return self._line
                 if name == "end" and not self._line:
@@ -66,10 +78,14 @@ class LineInput:
             self._terminal.redraw = None
             self._terminal.write("\n")
 
-    def _next(self) -> Key:
+    def _next(self, mail: Mail | None) -> Key:
         while not self._ahead:
             pending = self._keys.escape_pending
-            data = self._terminal.read(_ESCAPE_SECONDS if pending else None)
+            if mail is not None and not pending and (text := mail.take()) is not None:
+                self._draft = self._line
+                raise Arrived(text)
+            also = (mail.wakes,) if mail is not None and not pending else ()
+            data = self._terminal.read(_ESCAPE_SECONDS if pending else None, *also)
             if self._cancel.reason:
                 raise Interrupted(bool(self._line))
             if data is None:

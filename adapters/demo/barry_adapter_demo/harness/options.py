@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
-from . import files, model, tools, transcript
+from . import files, hooks, model, tools, transcript
 from .files import ServerSpec, Settings
 from .model import MODELS, Rule
 from .problems import usage
@@ -19,6 +19,8 @@ BENDS = {
     "wrong-id": "use another session id than the one asked for",
     "no-ask": "run every call without asking",
     "deaf": "take no interrupt",
+    "no-hooks": "call no hook",
+    "no-mail": "take messages in from outside, and read none",
 }
 
 _EPILOG = """\
@@ -26,7 +28,8 @@ script: a list of {"when": part of the prompt, "then": [step, ...]}; the first t
   {"text": "..."}                   say it; {prompt}, {system} and {result} (of the last tool)
                                     in it are replaced
   {"tool": "shell", "input": {...}} call a tool: shell {command}, read {path},
-                                    write {path, content}, mcp__SERVER__TOOL {...}
+                                    write {path, content}, fetch {url}, agent {prompt},
+                                    mcp__SERVER__TOOL {...}
   {"delay": seconds}                wait
   {"error": "..."}                  fail the turn
   {"quota": seconds}                fail it for a usage limit that ends then (since 1970)
@@ -37,6 +40,11 @@ script: a list of {"when": part of the prompt, "then": [step, ...]}; the first t
 Without a rule that matches: run COMMAND, read PATH, write PATH TEXT, call TOOL {JSON}, system
 (tells the system prompt), recall (tells the last prompt), say TEXT, fail TEXT, outage TEXT;
 anything else is echoed.
+
+hooks: Start, Prompt, BeforeTool, AfterTool, Ask, Stop and End, each a command for a shell that gets
+  the event as JSON on stdin. Exit code 2 refuses a call, with what is on stderr; so does
+  {"deny": "..."} on stdout. {"context": "..."} after a tool or a turn is told to the model. What
+  fails in another way, or takes longer than a minute, changes nothing.
 
 environment:
   BARRY_DEMO_HOME    where conversations are kept (default: ~/.barry-demo)
@@ -73,6 +81,10 @@ class Options:
     servers: tuple[ServerSpec, ...]
     skills: tuple[str, ...]
     settings: Settings
+    hooks: Mapping[str, str]
+    """Event -> the command that is called for it."""
+    inbox: str | None
+    """The named pipe that messages come through."""
     rules: tuple[Rule, ...]
     bends: frozenset[str]
 
@@ -124,6 +136,9 @@ def parser() -> argparse.ArgumentParser:
     add("--mcp-config", metavar="FILE", action="append", default=[], help="stdio MCP servers")
     add("--plugin-dir", metavar="DIR", action="append", default=[], help="a folder with skills/")
     add("--settings", metavar="FILE", help='JSON: {"style": "plain|pirate", "banner": bool}')
+    add = made.add_argument_group("from outside (with the terminal)").add_argument
+    add("--hooks", metavar="FILE", help="JSON: event -> command; see below")
+    add("--inbox", metavar="PIPE", help='a named pipe of lines {"text": "..."}: further messages')
     add = made.add_argument_group("for tests: be wrong on purpose, and say so").add_argument
     bends = "; ".join(f"{name}: {what}" for name, what in BENDS.items())
     add("--bend", metavar="NAME", action="append", default=[], help=bends)
@@ -164,6 +179,8 @@ def parse(arguments: list[str], env: Mapping[str, str]) -> Options:
         servers=tuple(servers),
         skills=files.load_skills(tuple(given.plugin_dir)),
         settings=files.load_settings(given.settings) if given.settings else Settings(),
+        hooks=hooks.load(given.hooks) if given.hooks else {},
+        inbox=given.inbox,
         rules=model.load_script(script) if script else (),
         bends=bends,
     )
@@ -176,6 +193,8 @@ def _check_together(given: argparse.Namespace) -> None:
         raise usage(f"{asked[0]} and {asked[1]} do not go together")
     if given.acp and (given.print or given.prompt is not None or asked):
         raise usage("--acp takes its prompts and session ids from the client")
+    if (given.hooks or given.inbox) and (given.print or given.acp):
+        raise usage("--hooks and --inbox go with the terminal")
     if given.print and given.pick:
         raise usage("--pick needs a terminal; use --resume ID or --last")
     if given.input and not given.print:

@@ -32,20 +32,23 @@ class Groups:
         *,
         env: dict[str, str] | None = None,
         talk: bool = False,
+        errors: bool = False,
     ) -> subprocess.Popen[bytes]:
         """Start a child in a session of its own, so that it cannot touch the terminal.
 
-        ``talk`` gives it a pipe on stdin and keeps stderr apart. Raises OSError.
+        ``talk`` gives it a pipe on stdin and keeps stderr apart, for who reads it with ``errors``.
+        Raises OSError.
         """
         import subprocess
 
+        apart = subprocess.PIPE if errors else subprocess.DEVNULL
         child = subprocess.Popen(
             command,
             cwd=cwd,
             env=env,
             stdin=subprocess.PIPE if talk else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL if talk else subprocess.STDOUT,
+            stderr=apart if talk else subprocess.STDOUT,
             bufsize=0,
             start_new_session=True,
         )

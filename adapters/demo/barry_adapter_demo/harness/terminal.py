@@ -66,9 +66,12 @@ class Terminal:
     def styled(self, style: str, text: str) -> str:
         return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if self._colours else text
 
-    def read(self, seconds: float | None) -> bytes | None:
-        """What was typed. None: nothing in time, or the flag is set. Empty: the end."""
-        if not self._cancel.wait(seconds, 0):
+    def read(self, seconds: float | None, *also: int) -> bytes | None:
+        """What was typed. None: nothing in time, or the flag is set. Empty: the end.
+
+        ``also``: files that end the wait, too.
+        """
+        if 0 not in self._cancel.wait(seconds, 0, *also):
             return None
         try:
             return os.read(0, 4096)

@@ -18,11 +18,18 @@ from .processes import Groups
 if TYPE_CHECKING:
     import subprocess
 
-FIELDS = {"shell": ("command",), "read": ("path",), "write": ("path", "content")}
+FIELDS = {
+    "shell": ("command",),
+    "read": ("path",),
+    "write": ("path", "content"),
+    "fetch": ("url",),
+    "agent": ("prompt",),
+}
 """The built-in tools, each with its input fields. The first one is shown when asking."""
 
 OUTPUT_LIMIT = 32 * 1024
 SHELL_SECONDS = 600.0
+FETCH_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +137,8 @@ class Toolbox:
                 return _read(self._path(call))
             if call.name == "write":
                 return _write(self._path(call), str(call.input["content"]))
+            if call.name == "fetch":
+                return _fetch(str(call.input["url"]))
         except OSError as error:
             return Result(False, _bounded(f"{call.name}: {reason(error)}: {call.title}"), "ran")
         _, server, tool = call.name.split("__", 2)
@@ -236,6 +245,27 @@ def _write(path: str, content: str) -> Result:
         target.truncate()
         target.write(content.encode("utf-8", "replace"))
     return Result(True, f"wrote {len(content)} characters to {path}", "ran")
+
+
+def _fetch(url: str) -> Result:
+    """What a plain-HTTP server answers, without following it anywhere else."""
+    import http.client
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        if parts.scheme != "http" or not parts.hostname:
+            return Result(False, "fetch: it speaks plain http alone", "ran")
+        link = http.client.HTTPConnection(parts.hostname, parts.port, timeout=FETCH_SECONDS)
+        try:
+            link.request("GET", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
+            answer = link.getresponse()
+            text = answer.read(OUTPUT_LIMIT + 1).decode("utf-8", "replace")
+        finally:
+            link.close()
+    except (ValueError, http.client.HTTPException) as error:
+        return Result(False, f"fetch: {error}", "ran")
+    return Result(answer.status < 400, _bounded(text), "ran")
 
 
 def _bounded(text: str) -> str:

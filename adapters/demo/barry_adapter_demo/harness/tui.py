@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from . import VERSION, transcript
 from .cancel import Cancel
 from .conversation import Conversation, choose, start
-from .lineedit import Closed, Interrupted, LineInput
+from .lineedit import Arrived, Closed, Interrupted, LineInput
+from .mail import Mail
 from .model import MODELS
 from .options import Options
 from .problems import Refused, usage
@@ -16,6 +17,9 @@ from .processes import Groups
 from .terminal import Terminal, harmless, visible
 from .tools import Call, Result
 from .turn import run_turn
+
+_TURNS_OF_HOOKS = 100
+"""How many turns in a row hooks may ask for, before it is the person's."""
 
 _COMMANDS = {
     "/help": "this list",
@@ -30,7 +34,9 @@ def run(options: Options, cwd: str, env: Mapping[str, str], cancel: Cancel, grou
     if not (os.isatty(0) and os.isatty(1)):
         raise usage("there is no terminal; use -p PROMPT or --acp")
     terminal = Terminal(cancel, groups, env, leave_raw="leave-raw" in options.bends)
-    tui = _Tui(options, terminal, LineInput(terminal, cancel), cancel)
+    deaf = "no-mail" in options.bends
+    mail = Mail(options.inbox, deaf=deaf) if options.inbox else None
+    tui = _Tui(options, terminal, LineInput(terminal, cancel, mail), cancel)
 
     def begin(resume: str | None) -> Conversation:
         return start(options, cwd, env, groups, cancel, tui.note, resume=resume)
@@ -80,11 +86,23 @@ class _Tui:
     def talk(self, conversation: Conversation) -> int:
         """Prompt, turn, prompt, until the person leaves."""
         self._greet(conversation)
+        conversation.hooks.start()
+        try:
+            return self._talk(conversation)
+        finally:
+            conversation.hooks.end()
+
+    def _talk(self, conversation: Conversation) -> int:
         if self._options.prompt:
             self._print(self._you() + harmless(self._options.prompt))
             self._turn(conversation, self._options.prompt)
         while not self._cancel.ending:
-            line = self._line()
+            try:
+                line = self._line()
+            except Arrived as message:
+                self._print(self._you() + harmless(message.text))
+                self._turn(conversation, message.text)
+                continue
             if line is None:
                 break
             word, _, rest = line.strip().partition(" ")
@@ -115,6 +133,15 @@ class _Tui:
                 self.note("press ^C again to leave")
 
     def _turn(self, conversation: Conversation, prompt: str) -> None:
+        for _ in range(_TURNS_OF_HOOKS):
+            self._one_turn(conversation, prompt)
+            context = conversation.hooks.stop()
+            if context is None or self._cancel.ending:
+                return
+            self._print(self._you() + harmless(context))
+            prompt = context
+
+    def _one_turn(self, conversation: Conversation, prompt: str) -> None:
         outcome = run_turn(conversation, prompt, self, self._cancel)
         self._finish_line()
         if outcome.code == "interrupted":

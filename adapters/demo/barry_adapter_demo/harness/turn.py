@@ -2,12 +2,12 @@
 
 import os
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from .cancel import Cancel
 from .conversation import Conversation
-from .model import Step, answer, voice
+from .model import Context, Step, Steps, answer, voice
 from .problems import Refused
 from .tools import Call, Result
 from .wire import say
@@ -91,12 +91,20 @@ class _Turn:
         self._conversation = conversation
         self._surface = surface
         self._cancel = cancel
+        self._inner = False
 
     def run(self, prompt: str) -> None:
         conversation = self._conversation
         context = conversation.context
+        conversation.hooks.prompt(prompt)
         conversation.record("user", text=prompt)
-        steps = answer(prompt, context, conversation.options.rules)
+        self._carry_out(answer(prompt, context, conversation.options.rules))
+        words = sum(len(each.split()) for each in (context.system, *context.prompts, prompt))
+        made = sum(len(each.split()) for each in self.said)
+        conversation.record("usage", input_tokens=words, output_tokens=made)
+        self._surface.usage(words, made)
+
+    def _carry_out(self, steps: Steps) -> None:
         told: tuple[bool, str] | None = None
         while True:
             try:
@@ -106,10 +114,6 @@ class _Turn:
             if self._cancel.reason:
                 raise _Interrupted
             told = self._do(step)
-        words = sum(len(each.split()) for each in (context.system, *context.prompts, prompt))
-        made = sum(len(each.split()) for each in self.said)
-        conversation.record("usage", input_tokens=words, output_tokens=made)
-        self._surface.usage(words, made)
 
     def failed(self, code: str, message: str, reset_at: float | None = None) -> Outcome:
         try:
@@ -178,6 +182,11 @@ class _Turn:
         objection = toolbox.objection(call)
         if objection:
             return objection
+        refused = self._conversation.hooks.before(call)
+        if refused is not None:
+            return Result(False, f"denied: {refused}", "refused")
+        if toolbox.asks(call):
+            self._conversation.hooks.asks(call)
         said = self._surface.ask(call) if toolbox.asks(call) else "yes"
         if isinstance(said, Denial):
             return Result(False, f"denied: {said.reason}", "refused")
@@ -190,9 +199,31 @@ class _Turn:
             return Result(False, f"the user did not allow {call.name}", "refused")
         if said == "always":
             toolbox.always.add(call.name)
-        return toolbox.run(call, self._cancel)
+        result = self._delegate(call) if call.name == "agent" else toolbox.run(call, self._cancel)
+        said_after = self._conversation.hooks.after(call, result)
+        return result if said_after is None else replace(result, output=_told(result, said_after))
+
+    def _delegate(self, call: Call) -> Result:
+        """An agent of the agent's own: it knows only what it is told, and has the same tools."""
+        if self._inner:
+            return Result(False, "an agent that was started starts no other", "refused")
+        conversation, before = self._conversation, len(self.said)
+        self._inner = True
+        try:
+            context = Context(conversation.options.system, ())
+            self._carry_out(answer(str(call.input["prompt"]), context, conversation.options.rules))
+        finally:
+            self._inner = False
+        said = "\n".join(self.said[before:])
+        del self.said[before:]
+        return Result(True, said, "ran")
 
     def _wait(self, seconds: float | None) -> None:
         self._cancel.wait(seconds)
         if self._cancel.reason:
             raise _Interrupted
+
+
+def _told(result: Result, context: str) -> str:
+    gap = "" if not result.output or result.output.endswith("\n") else "\n"
+    return f"{result.output}{gap}{context}"

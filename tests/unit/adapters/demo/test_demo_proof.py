@@ -47,6 +47,34 @@ async def test_the_check_fails_without_the_guard(tmp_path: Path, bend: Bend, mis
     assert missed in proven.reason
 
 
+async def test_instrumented_mode_is_shown(tmp_path: Path) -> None:
+    from barry_adapter_demo import adapter
+
+    proven = await prove(adapter, "barry_adapter_demo", "instrumented", keep_in=tmp_path)
+    assert proven.reason == ""
+    assert proven.shown
+
+
+@pytest.mark.parametrize(
+    ("bend", "missed"),
+    [
+        (without("--hooks"), "denied calls had their effect"),
+        (bent("no-hooks"), "denied calls had their effect"),
+        (bent("no-mail"), "a message to an idle TUI is written"),
+        (bent("no-transcript"), "the conversation was not kept"),
+    ],
+    ids=["not wired", "no-hooks", "no-mail", "no-transcript"],
+)
+async def test_the_instrumented_check_fails_without_the_guard(
+    tmp_path: Path, bend: Bend, missed: str
+) -> None:
+    from barry_adapter_demo import adapter
+
+    proven = await prove(adapter, "barry_adapter_demo", "instrumented", bend=bend, keep_in=tmp_path)
+    assert not proven.shown
+    assert missed in proven.reason
+
+
 async def test_hosted_mode_is_shown(tmp_path: Path) -> None:
     from barry_adapter_demo import adapter
 

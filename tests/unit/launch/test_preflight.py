@@ -1,0 +1,97 @@
+"""Before a launch says that its hooks rule, they are tried: what fails lowers it, or refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from barry_cli.base.problems import GuaranteeNotMet, Refused
+from barry_cli.groundwork.request import LaunchRequest
+from barry_cli.hook.install import Installed
+from barry_cli.launch import instruments
+from barry_cli.launch.prepare import Prepared, prepare
+from barry_cli.registry.adapters import Adapters
+from tests.toy import Barry
+
+Break = Callable[[Installed], None]
+
+
+def missing(installed: Installed) -> None:
+    installed.entry.unlink()
+
+
+def garbage(installed: Installed) -> None:
+    installed.entry.unlink()
+    installed.entry.write_bytes(b"nothing")
+
+
+def lenient(installed: Installed) -> None:
+    """One that lets everything pass."""
+    installed.entry.unlink()
+    installed.entry.write_text("raise SystemExit(0)")
+
+
+@pytest.fixture
+def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hook is not what was installed, by the time that it is tried."""
+    install, damage = instruments.install, request.param
+
+    def damaged(*given: object, **more: object) -> Installed:
+        made: Installed = install(*given, **more)  # type: ignore[arg-type]  # passed on
+        damage(made)
+        return made
+
+    monkeypatch.setattr(instruments, "install", damaged)
+
+
+def prepared(barry: Barry, **asked: object) -> Prepared:
+    barry.install_shipped("demo")
+    request = LaunchRequest(
+        adapter="demo",
+        mode="instrumented",
+        cwd=str(barry.work),
+        **asked,  # type: ignore[arg-type]  # fields of a request
+    )
+    return asyncio.run(prepare(request, barry.folders, Adapters(barry.folders), os.environ))
+
+
+def test_sound_hooks_keep_the_promise(barry: Barry) -> None:
+    made = prepared(barry, require={"gating": "hooks"})
+    try:
+        assert made.plan.guarantees.gating == "hooks"
+        assert made.plan.lowered == {}
+    finally:
+        made.discard()
+    assert barry.litter() == []
+
+
+@pytest.mark.parametrize("broken", [missing, garbage, lenient], indirect=True)
+def test_unsound_hooks_lower_it_with_the_reason(barry: Barry, broken: None) -> None:
+    made = prepared(barry)
+    try:
+        assert made.plan.guarantees.gating == "static"
+        assert "hook" in made.plan.lowered["gating"]
+        assert any("gating is only static in this launch: the hook" in each
+                   for each in made.warnings)  # fmt: skip
+    finally:
+        made.discard()
+
+
+@pytest.mark.parametrize("broken", [missing, lenient], indirect=True)
+def test_under_a_requirement_they_refuse_it(barry: Barry, broken: None) -> None:
+    with pytest.raises(GuaranteeNotMet, match="gating static, and hooks is required: the hook"):
+        prepared(barry, require={"gating": "hooks"})
+    assert barry.litter() == []
+
+
+@pytest.mark.parametrize("broken", [missing, lenient], indirect=True)
+def test_under_a_bound_they_refuse_it(barry: Barry, broken: None, tmp_path: Path) -> None:
+    bound = tmp_path / "own.toml"
+    bound.write_text("[bash]\ndenyPrograms = ['touch']\n")
+    with pytest.raises(Refused, match="the bound can't be held: the hook"):
+        prepared(barry, bounds=(str(bound),))
+    assert barry.litter() == []
