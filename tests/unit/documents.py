@@ -93,12 +93,14 @@ README, CONTRIBUTING, CHANGELOG = (
     ADAPTERS,
     AGENTS,
     FILES,
+    GUARDED_TOOLS,
     GUEST_MODE,
     HOSTED_MODE,
     BOUNDS,
     BOUNDS_LIMITS,
     SCRIPTING,
     SESSIONS,
+    MESSAGES,
 ) = (
     Document(ROOT / "docs" / f"{name}.md")
     for name in (
@@ -106,12 +108,14 @@ README, CONTRIBUTING, CHANGELOG = (
         "adapters",
         "agents",
         "files",
+        "guarded-tools",
         "guest-mode",
         "hosted-mode",
         "bounds",
         "bounds-limits",
         "scripting",
         "sessions",
+        "messages",
     )
 )
 

@@ -30,9 +30,11 @@ from tests.unit.documents import (
     CHANGELOG,
     CONTRIBUTING,
     FILES,
+    GUARDED_TOOLS,
     GUEST_MODE,
     HOSTED_MODE,
     JSON,
+    MESSAGES,
     README,
     ROOT,
     SCRIPTING,
@@ -53,12 +55,14 @@ DOCUMENTS = [
     ADAPTERS,
     AGENTS,
     FILES,
+    GUARDED_TOOLS,
     GUEST_MODE,
     HOSTED_MODE,
     BOUNDS,
     BOUNDS_LIMITS,
     SCRIPTING,
     SESSIONS,
+    MESSAGES,
 ]
 
 by_name = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: each.path.name)

@@ -19,12 +19,16 @@ import pytest
 from pydantic import BaseModel
 
 from barry_cli.bags import manifest
+from barry_cli.base.paths import folders
 from barry_cli.base.problems import BarryError
 from barry_cli.contract import adapter, draft, events, guarantees, levels, requirements, session
 from barry_cli.contract.models import Vendor
+from barry_cli.inbox.spool import Spool
 from barry_cli.policy import schema
 from barry_cli.registry import records
+from barry_cli.turns.store.sessions import Sessions, now
 from tests.unit.documents import ADAPTERS, JSON, README, ROOT, Shapes, plain, write_recipe
+from tests.unit.inbox.sessions import session as session_row
 
 SHAPES = Shapes(JSON, ADAPTERS)
 
@@ -86,6 +90,7 @@ def test_real_documents_are_as_described(tmp_path: Path) -> None:
     fits("session-show", "session", "show", sessions[0]["id"])
     fits("session-stop", "session", "stop", sessions[0]["id"])
     driven(fits, tmp_path, path)
+    reached(fits)
     sessions = fits("session-list", "session", "list")["sessions"]
     for more in (("--dry-run",), ()):
         found = fits("session-prune", "session", "prune", "--older-than", "0s", *more)
@@ -132,6 +137,21 @@ def driven(fits: Any, folder: Path, path: str) -> None:
     done = subprocess.run([*words, "events", session_id, "--json"], **more, timeout=60, check=True)
     for line in done.stdout.splitlines():
         assert list(SHAPES.problems("#session-events", json.loads(line))) == []
+
+
+def reached(fits: Any) -> None:
+    """A message to a session that runs, here this very process."""
+    row = session_row(socket="/nowhere/x.sock", activity="idle")
+    sent = ("session", "send", row.id, "hello", "--from", "ada")
+    message_id = fits("session-send", *sent)["messageId"]
+    fits("session-send", *sent, "--wait", "written", "--timeout", "0.1", status=124)
+    with Spool(folders()) as spool:
+        assert spool.begin(row.id, message_id)
+        assert spool.uncertain(row.id, message_id, "the pipe broke")
+    again = (*sent, "--id", message_id, "--wait", "consumed")
+    assert fits("session-send", *again, status=1)["state"] == "uncertain"
+    assert len(fits("session-show", "session", "show", row.id)["messages"]) == 2
+    Sessions(folders()).change(row.id, state="ended", ended_at=now())
 
 
 def bounds(fits: Any, folder: Path) -> None:

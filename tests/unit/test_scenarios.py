@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from barry_cli.registry.shipped import shipped_ids
+from barry_cli.bags.manifest import read_bag
+from barry_cli.hook.install import install
+from barry_cli.policy.compile import compile_policy
+from barry_cli.policy.schema import parse_bound
+from barry_cli.registry.shipped import shipped_ids, shipped_path
 from tests.toy import Barry, says, write_harness
 
 HARNESSES = [name for name in shipped_ids() if name != "demo"]
@@ -135,3 +140,51 @@ def test_p30_a_launch_that_fails_says_what_the_program_said(barry: Barry) -> Non
     assert done.code == 126
     assert "no library libthing" in done.err
     assert not os.path.exists(barry.work / "started")
+
+
+HOOKED = ["claude", "codex", "gemini", "qwen"]
+DENIALS = {
+    "claude": lambda said: said["hookSpecificOutput"]["permissionDecision"],
+    "codex": lambda said: said["hookSpecificOutput"]["permissionDecision"],
+    "gemini": lambda said: said["decision"],
+    "qwen": lambda said: said["hookSpecificOutput"]["permissionDecision"],
+}
+
+
+@pytest.mark.parametrize("harness", HOOKED)
+def test_p04_a_denial_is_one_document_in_the_harness_own_form(tmp_path: Path, harness: str) -> None:
+    (package,) = Path(str(shipped_path(harness))).glob("barry_adapter_*")
+    bag = read_bag(package)
+    (form,) = (each for each in bag.formats.values() if each.kind == "before-tool")
+    shell = next(name for name, row in bag.tools.items() if row.kind == "shell")
+    called = next((own for own, tool in form.names.items() if tool == shell), shell)
+    field = bag.tools[shell].field
+    policy = compile_policy(
+        parse_bound({"bash": {"denyPrograms": ["touch"]}}),
+        root=str(tmp_path), harness=harness, tools=bag.tools, floor=(),
+    )  # fmt: skip
+    hook = install(tmp_path / "hook", policy, bag.formats.values())
+    for command, denied in (("touch x", True), ("true", False)):
+        given = {field if isinstance(field, str) else (field or ("",))[0]: command}
+        values: dict[str, object] = {
+            "event": form.event, "tool": called, "input": given, "cwd": str(tmp_path),
+            "call": "c", "session": "s", "transcript": "", "prompt": "",
+        }  # fmt: skip
+        event: dict[str, object] = {}
+        for part, path in form.paths.items():
+            assert "." not in path
+            event[path] = values[part]
+        done = subprocess.run(
+            ["/bin/sh", "-c", hook.ruling.command], input=json.dumps(event),
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        if not denied:
+            assert done.stdout == ""
+            continue
+        said, end = json.JSONDecoder().raw_decode(done.stdout)
+        assert done.stdout[end:].strip() == ""
+        assert DENIALS[harness](said) == "deny"
+        inner = said.get("hookSpecificOutput")
+        assert inner is None or inner["hookEventName"] == form.event
+        assert "touch" in done.stdout

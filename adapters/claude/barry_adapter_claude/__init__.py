@@ -10,11 +10,14 @@ from barry_adapter_claude.declared import (
     HOSTED_GUARANTEES,
     HOSTED_NATIVE,
     ID,
+    INSTRUMENTED_GUARANTEES,
+    INSTRUMENTED_NATIVE,
     LABEL,
     NATIVE,
     NATIVE_TOOLS,
     OPTIONS,
     PACKAGE,
+    RULED,
     VENDOR,
     VERSION,
 )
@@ -36,7 +39,7 @@ from barry_cli.adapters import (
 )
 
 if TYPE_CHECKING:
-    from barry_cli.adapters import StartEngine
+    from barry_cli.adapters import LaunchPlan, StartEngine
     from barry_cli.sessions import ContinuationHarness, Session, SessionConfig
 
 _INSTALL = f"npm install -g {PACKAGE}@{VERSION}"
@@ -111,7 +114,13 @@ _REQUIREMENTS = Requirements(
 )
 
 
-# The driver is dear to import: a launch does without it.
+# What drives it, or goes with it, is dear to import: other launches do without.
+
+
+async def _plan_instrumented(config: SessionConfig) -> LaunchPlan:
+    from barry_adapter_claude.instrumented import plan as planned
+
+    return await planned(config)
 
 
 async def _start(config: SessionConfig, start_engine: StartEngine) -> Session:
@@ -161,7 +170,22 @@ adapter = define_adapter(
                 platforms=("linux",),
                 plan=plan,
             ),
-            "instrumented": None,
+            "instrumented": LaunchMode(
+                guarantees=INSTRUMENTED_GUARANTEES,
+                verified_on=VERSION,
+                evidence=Evidence(
+                    check="instrumented_checks:instrumented",
+                    proves="calls of every kind are ruled on, those of subagents too: a denied one "
+                    "has no effect and the agent reads why, the same call allowed has its effect; "
+                    "neither the folder's settings nor a skill's text runs a command; a message "
+                    "begins a turn or joins the running one, as it was sent, and the transcript "
+                    "shows it; the agent's children find the session",
+                ),
+                native=INSTRUMENTED_NATIVE,
+                platforms=("linux",),
+                ruled=RULED,
+                plan=_plan_instrumented,
+            ),
             "hosted": SessionMode(
                 guarantees=HOSTED_GUARANTEES,
                 verified_on=VERSION,

@@ -85,7 +85,11 @@ def servers(draft: PlanDraft) -> None:
     """MCP servers; where they carry secrets, in a private file."""
     config = draft.config
     strict = config.strict_mcp_config
-    wanted = {name: server.model_dump(mode="json") for name, server in config.mcp_servers.items()}
+    # Without the mark their tools are hidden behind a search, which a model may not think of.
+    wanted = {
+        name: {**server.model_dump(mode="json"), "alwaysLoad": True}
+        for name, server in config.mcp_servers.items()
+    }
     if wanted:
         text = json.dumps({"mcpServers": wanted})
         secrets = [

@@ -7,6 +7,7 @@ import json
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 from barry_adapter_claude.declared import NATIVE_TOOLS, PLACEHOLDER, VENDOR
 from barry_adapter_claude.transcript import ClaudeTranscripts
@@ -22,7 +23,7 @@ QUIET = {
     "NO_PROXY": "127.0.0.1",
 }
 
-_PROMPT = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}"
+PROMPT = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}"
 _FAILED = "API Error"
 _QUESTION = "Do you want to proceed?"
 
@@ -68,8 +69,8 @@ def _calls_bash(when: str, file: str, then: str) -> dict[str, object]:
 
 async def _denied(proof: ProofContext) -> LaunchPlan:
     plan, terminal = await _launch(proof, denied_tools=("Bash",))
-    terminal.wait_for(_PROMPT)
-    await _submit(terminal, "first question")
+    terminal.wait_for(PROMPT)
+    await submit(terminal, "first question")
     await _wait_for_either(terminal, "the first answer", _FAILED)
     proof.require(
         "the first answer" in terminal.screen(),
@@ -80,7 +81,7 @@ async def _denied(proof: ProofContext) -> LaunchPlan:
     proof.require("Bash" not in offered, "Bash was denied, and yet it was offered to the model")
     unknown = sorted(offered - {*NATIVE_TOOLS, PLACEHOLDER})
     proof.require(not unknown, f"the model was offered tools that nobody declared: {unknown}")
-    await _submit(terminal, "try it denied")
+    await submit(terminal, "try it denied")
     await _wait_for_either(terminal, "that was denied", _QUESTION)
     proof.require(_QUESTION not in terminal.screen(), "it asked about a tool that was denied")
     proof.require(not (proof.cwd / "denied.txt").exists(), "a denied tool had its effect")
@@ -89,7 +90,7 @@ async def _denied(proof: ProofContext) -> LaunchPlan:
         bool(said) and "No such tool available: Bash" in said[-1],
         lambda: f"the model was not told that Bash is denied, but {said[-1:]}",
     )
-    await _leave(proof, terminal)
+    await leave(proof, terminal)
     return plan
 
 
@@ -114,7 +115,7 @@ async def _allowed(proof: ProofContext, before: LaunchPlan) -> None:
     """The counter-case, in the same conversation."""
     _, terminal = await _launch(proof, resume=Resume(harness_session_id=before.harness_session_id))
     terminal.wait_for("the first answer")
-    await _submit(terminal, "try it allowed")
+    await submit(terminal, "try it allowed")
     terminal.wait_for(_QUESTION)
     await asyncio.sleep(1)  # a question that has just appeared takes no answer yet
     terminal.type("\r")
@@ -124,10 +125,10 @@ async def _allowed(proof: ProofContext, before: LaunchPlan) -> None:
     proof.require(
         listed == [before.harness_session_id], f"resuming left the conversations {listed}"
     )
-    await _leave(proof, terminal)
+    await leave(proof, terminal)
 
 
-async def _launch(proof: ProofContext, **config: object) -> tuple[LaunchPlan, Terminal]:
+async def _launch(proof: ProofContext, **config: Any) -> tuple[LaunchPlan, Terminal]:
     endpoint = Endpoint.model_validate(
         {"url": proof.model.url(VENDOR), "api": VENDOR, "key": proof.key}
     )
@@ -139,7 +140,7 @@ async def _launch(proof: ProofContext, **config: object) -> tuple[LaunchPlan, Te
     )
 
 
-async def _submit(terminal: Terminal, text: str) -> None:
+async def submit(terminal: Terminal, text: str) -> None:
     """Type a prompt and press Enter, apart: one burst is taken for a paste."""
     terminal.type(text)
     terminal.wait_for(text)
@@ -153,7 +154,8 @@ async def _wait_for_either(terminal: Terminal, *texts: str, seconds: float = 30)
         await asyncio.sleep(0.1)
 
 
-async def _leave(proof: ProofContext, terminal: Terminal) -> None:
+async def leave(proof: ProofContext, terminal: Terminal) -> None:
+    """End it as its user would, with Ctrl-D twice."""
     for _ in range(2):
         terminal.type("\x04")
         await asyncio.sleep(0.4)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable
 
 from barry_adapter_claude.declared import LABEL
-from barry_adapter_claude.places import Env, config_folder, conversation_files
+from barry_adapter_claude.live import running
+from barry_adapter_claude.places import Env, conversation_files
 from barry_cli.adapters import PlanDraft, Refused
 
 Discover = Callable[[], Awaitable[str | None]]
@@ -58,7 +58,7 @@ def _appeared(cwd: str, env: Env) -> Discover:
     sessions' aside; two candidates are none.
     """
     started = time.time_ns()
-    others = _running(env)
+    others = {session.conversation for session in running(env)}
 
     async def discover() -> str | None:
         found = []
@@ -72,16 +72,3 @@ def _appeared(cwd: str, env: Env) -> Discover:
         return found[0] if len(found) == 1 else None
 
     return discover
-
-
-def _running(env: Env) -> set[str]:
-    """The conversations that Claude Code says are open now."""
-    found = set()
-    for path in (config_folder(env) / "sessions").glob("*.json"):
-        try:
-            row = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            continue
-        if isinstance(row, dict):
-            found.add(str(row.get("sessionId")))
-    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barry_cli.adapters import Guarantees, NativeControl
+from barry_cli.adapters import CallKind, Guarantees, NativeControl
 
 ID = "claude"
 LABEL = "Claude Code"
@@ -86,6 +86,25 @@ GUARANTEES = Guarantees(
     keeps_vendor_ui=True,
     steer=False,
 )
+
+INSTRUMENTED_NATIVE = NativeControl(
+    grantable=NATIVE_TOOLS,
+    operator_override="what the operator types as a !command, or sends to the background or to "
+    "another of Claude Code's sessions, is the operator's own and is never held",
+)
+
+INSTRUMENTED_GUARANTEES = Guarantees(
+    capture="near-total",
+    delivery="wake-peer-framed",
+    gating="hooks",
+    identity="hooks",
+    interrupt=False,
+    keeps_vendor_ui=True,
+    steer=True,
+)
+
+RULED: tuple[CallKind, ...] = ("shell", "write", "read", "fetch", "mcp", "subagent")
+"""The kinds of call that the hooks were shown to be asked about."""
 
 # What begins something that outlives its turn, or asks somebody who isn't there.
 _NOT_HOSTED = {

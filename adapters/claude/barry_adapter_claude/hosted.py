@@ -21,7 +21,7 @@ from barry_adapter_claude.events import events, lost, quota, unavailable
 from barry_adapter_claude.held import hold
 from barry_adapter_claude.places import conversation_file, new_conversation_file
 from barry_adapter_claude.routing import route
-from barry_adapter_claude.settings import SettingsFiles, folder_files, read_settings
+from barry_adapter_claude.settings import SettingsFiles, left_unread, read_settings
 from barry_cli.adapters import Command, PlanDraft
 from barry_cli.agents import (
     AgentAdapter,
@@ -222,10 +222,7 @@ def _draft(config: SessionConfig, user: SettingsFiles, home: str | None) -> _Dra
         draft.args.append("--no-session-persistence")
     route(draft, user, held)
     hold(draft, user, held, _SETTINGS)
-    left = [path for path in folder_files(config.cwd, config.env) if path.is_file()]
-    if left:
-        names = " and ".join(str(path.relative_to(config.cwd)) for path in left)
-        draft.warn(f"this folder's {names} is left unread: it may come from anybody")
+    left_unread(draft)
     return draft
 
 

@@ -42,7 +42,7 @@ _OTHERS = (
 )
 _EFFECTS = frozenset({"Bash", "Read", "Write", "WebFetch", "mcp__small__greet"})
 
-_SERVER = """
+SERVER = """
 import json, sys
 tool = {"name": "greet", "description": "greets", "inputSchema": {"type": "object"}}
 hello = {"content": [{"type": "text", "text": "hello from the server"}]}
@@ -144,7 +144,7 @@ async def _start(proof: ProofContext, rulings: _Rulings, **config: object) -> Se
     endpoint = Endpoint.model_validate(
         {"url": proof.model.url(VENDOR), "api": VENDOR, "key": proof.key}
     )
-    server = StdioMcpServer(command=sys.executable, args=("-c", _SERVER))
+    server = StdioMcpServer(command=sys.executable, args=("-c", SERVER))
     return await proof.start(
         env={**proof.env, **QUIET},
         endpoint=endpoint,

@@ -36,7 +36,7 @@ async def plan(config: SessionConfig) -> LaunchPlan:
         arguments.telemetry(draft, held)
         route(draft, files, held)
         hold(draft, files, held)
-        _own_words(draft)
+        own_words(draft)
         return draft.finish(COMMAND, harness_session_id=known, discover=discover)
 
 
@@ -53,7 +53,7 @@ def _tools(draft: PlanDraft) -> None:
             draft.lower(reason, gating="none")
 
 
-def _own_words(draft: PlanDraft) -> None:
+def own_words(draft: PlanDraft) -> None:
     """Say which of Barry's flags the user's own words take the place of."""
     ours = {word.split("=")[0] for word in draft.args} - _ADDING
     for word in draft.config.extra_args or ():

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 Env = Mapping[str, str | None]
 
 _LONGEST = 200
+_MANAGED = Path("/etc/claude-code")
+_MANAGED_MAC = Path("/Library/Application Support/ClaudeCode")
 _CONVERSATION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -23,6 +26,12 @@ def state_file(env: Env) -> Path:
     """The user's state: answered dialogs, trusted folders."""
     named = env.get("CLAUDE_CONFIG_DIR")
     return (Path(named) if named else _home(env)) / ".claude.json"
+
+
+def managed_files() -> list[Path]:
+    """The settings of an organisation, each going over the ones before it."""
+    folder = _MANAGED_MAC if sys.platform == "darwin" else _MANAGED
+    return [folder / "managed-settings.json", *sorted(folder.glob("managed-settings.d/*.json"))]
 
 
 def conversation_files(cwd: str, env: Env) -> Iterator[Path]:

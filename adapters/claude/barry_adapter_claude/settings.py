@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from barry_adapter_claude.places import Env, config_folder, state_file
-from barry_cli.adapters import Refused
+from barry_adapter_claude.places import Env, config_folder, managed_files, state_file
+from barry_cli.adapters import PlanDraft, Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,28 @@ def folder_files(cwd: str, env: Env) -> list[Path]:
     return [path for path in paths if path.resolve() not in own]
 
 
+def left_unread(draft: PlanDraft) -> None:
+    """Say which of a folder's settings a session does without."""
+    cwd = draft.config.cwd
+    left = [path for path in folder_files(cwd, draft.config.env) if path.is_file()]
+    if left:
+        names = " and ".join(str(path.relative_to(cwd)) for path in left)
+        draft.warn(f"this folder's {names} is left unread: it may come from anybody")
+
+
+def user_settings(env: Env) -> dict[str, Any]:
+    """What the user's own settings file says; empty where it can't be read."""
+    return _document(config_folder(env) / "settings.json")
+
+
+def managed_settings() -> dict[str, Any]:
+    """What the settings of an organisation say that are kept on this machine."""
+    found: dict[str, Any] = {}
+    for path in managed_files():
+        found |= _document(path)
+    return found
+
+
 def _own(env: Env) -> tuple[Path, ...]:
     return state_file(env), config_folder(env) / "settings.json"
 
@@ -61,6 +84,17 @@ def _found(*paths: Path) -> list[Variables]:
 
 def _env(path: Path) -> dict[str, str]:
     """The ``env`` of a file; empty where Claude Code would take nothing from it either."""
+    values = _document(path).get("env")
+    if not isinstance(values, dict):
+        return {}
+    return {name: value if isinstance(value, str) else str(value) for name, value in values.items()}
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """All that a file says; empty where Claude Code would take nothing from it either.
+
+    Raises Refused for one that Claude Code might read, and this can't.
+    """
     try:
         if not path.is_file():  # reading a pipe would wait for ever
             return {}
@@ -77,7 +111,4 @@ def _env(path: Path) -> dict[str, str]:
             "your requests",
             hint="mend the file, or move it aside",
         ) from None
-    values = found.get("env") if isinstance(found, dict) else None
-    if not isinstance(values, dict):
-        return {}
-    return {name: value if isinstance(value, str) else str(value) for name, value in values.items()}
+    return found if isinstance(found, dict) else {}

@@ -21,6 +21,8 @@ from barry_cli.sessions import (
 )
 
 _INTERRUPTED = "[Request interrupted by user"
+_PEER = "Another Claude session sent a message:\n"
+_NOT_TYPED = "\n\nThis came from another Claude session"
 
 
 class ClaudeTranscripts:
@@ -58,12 +60,18 @@ class _Reading:
             row = json.loads(line)
         except (ValueError, RecursionError):
             return
-        # What subagents did is kept in files of their own; meta lines are Claude Code's notes.
-        if not isinstance(row, dict) or row.get("isSidechain") or row.get("isMeta"):
+        # What subagents did is kept in files of their own.
+        if not isinstance(row, dict) or row.get("isSidechain"):
             return
         message = row.get("message")
         kind = row.get("type")
-        if kind == "user" and isinstance(message, dict) and not row.get("isCompactSummary"):
+        if kind == "attachment":
+            yield from _joined(row.get("attachment"))
+        elif kind == "user" and _kind_of(row.get("origin")) == "peer" and isinstance(message, dict):
+            yield from self._peer(message)
+        elif row.get("isMeta"):
+            return  # Claude Code's own notes
+        elif kind == "user" and isinstance(message, dict) and not row.get("isCompactSummary"):
             yield from self._user(message)
         elif kind == "assistant" and isinstance(message, dict):
             yield from self._assistant(message, failed=row.get("isApiErrorMessage") is True)
@@ -88,6 +96,16 @@ class _Reading:
                 )
         for text in texts:
             yield Text(text=text, role="user")
+
+    def _peer(self, message: dict[str, Any]) -> Iterator[SessionEvent]:
+        """Another session's message that began a turn, without what Claude Code says of it."""
+        yield from self.end()
+        self._in_turn = True
+        for block in _blocks(message):
+            text = _text(block).removeprefix(_PEER)
+            yield Text(
+                text=text[: text.rfind(_NOT_TYPED)] if _NOT_TYPED in text else text, role="user"
+            )
 
     def _assistant(self, message: dict[str, Any], *, failed: bool) -> Iterator[SessionEvent]:
         self._in_turn = True
@@ -119,6 +137,22 @@ class _Reading:
         if self._usage is not None:
             yield UsageReported(id=self._message, usage=self._usage)
         self._usage = None
+
+
+def _joined(attached: object) -> Iterator[SessionEvent]:
+    """What the user, or another session, said while a turn was running."""
+    if not isinstance(attached, dict) or attached.get("type") != "queued_command":
+        return
+    said = attached.get("prompt")
+    if _kind_of(attached.get("origin")) in ("human", "peer"):
+        for block in _blocks({"content": said}):
+            if block.get("type") == "text":
+                yield Text(text=_text(block), role="user")
+
+
+def _kind_of(origin: object) -> str:
+    kind = origin.get("kind") if isinstance(origin, dict) else None
+    return kind if isinstance(kind, str) else ""
 
 
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:

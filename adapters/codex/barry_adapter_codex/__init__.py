@@ -1,5 +1,9 @@
 """Codex CLI for Barry: what it is, what it needs, and what was shown to hold."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from barry_adapter_codex.arguments import LABEL, VENDOR
 from barry_adapter_codex.hosted import open_continuation, start
 from barry_adapter_codex.launch import plan
@@ -7,6 +11,8 @@ from barry_adapter_codex.tools import (
     GUARANTEES,
     HOSTED_GUARANTEES,
     HOSTED_NATIVE,
+    INSTRUMENTED_GUARANTEES,
+    INSTRUMENTED_NATIVE,
     NATIVE,
     NATIVE_TOOLS,
 )
@@ -25,8 +31,20 @@ from barry_cli.adapters import (
     define_adapter,
 )
 
+if TYPE_CHECKING:
+    from barry_cli.adapters import LaunchPlan
+    from barry_cli.sessions import SessionConfig
+
 BUILD = "0.171.0"
 """The build that everything here was seen on."""
+
+
+async def _plan_instrumented(config: SessionConfig) -> LaunchPlan:
+    # It brings asyncio along, which a guest's launch can do without.
+    from barry_adapter_codex.instrumented import plan as plan_instrumented
+
+    return await plan_instrumented(config)
+
 
 adapter = define_adapter(
     Adapter(
@@ -115,7 +133,23 @@ adapter = define_adapter(
                 platforms=("linux",),
                 plan=plan,
             ),
-            "instrumented": None,
+            "instrumented": LaunchMode(
+                guarantees=INSTRUMENTED_GUARANTEES,
+                verified_on=BUILD,
+                evidence=Evidence(
+                    check="instrumented_checks:instrumented",
+                    proves="commands, changes of files, images read, calls of MCP servers and of "
+                    "agents that the agent starts are ruled on, whatever the user's settings say: "
+                    "a denied one has no effect and the agent reads why, the same call allowed "
+                    "has its effect; a message waits for the first prompt, wakes an idle TUI, "
+                    "reaches a busy one with the next call, byte by byte, and its record shows it; "
+                    "the session is known by Codex's own id, and its record holds each call",
+                ),
+                native=INSTRUMENTED_NATIVE,
+                platforms=("linux",),
+                ruled=("shell", "write", "read", "mcp", "subagent"),
+                plan=_plan_instrumented,
+            ),
             "hosted": SessionMode(
                 guarantees=HOSTED_GUARANTEES,
                 verified_on=BUILD,

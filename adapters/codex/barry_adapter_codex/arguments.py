@@ -15,6 +15,7 @@ from barry_cli.adapters import NativeControl, PlanDraft
 from barry_cli.sessions import Endpoint, split_model
 
 LABEL = "Codex"
+COMMAND = "codex"
 VENDOR = "openai"
 KEY_VARIABLE = "BARRY_CODEX_KEY"
 """The variable that carries an endpoint's key."""

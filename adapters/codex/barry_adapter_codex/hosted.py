@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from barry_adapter_codex.arguments import (
+    COMMAND,
     LABEL,
     hide,
     model_name,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from barry_cli.sessions import ContinuationHarness, Session, SessionConfig
 
 ID = "codex"
-COMMAND = "codex"
 
 _LONGEST_LINE = 16 * 1024 * 1024
 """In bytes: a change of files is one line, and so is what an MCP server gives."""

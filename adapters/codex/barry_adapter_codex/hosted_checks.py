@@ -40,7 +40,7 @@ _NOWHERE = "http://127.0.0.1:9/v1"
 # One of each kind that is left: shell, change of files, MCP. The server calls itself harmless.
 _EFFECTS = {"exec_command": "made", "apply_patch": "new.txt", "mcp__small__greet": _GREETING}
 
-_SERVER = """
+SERVER = """
 import json, sys
 harmless = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False}
 tool = {"name": "greet", "description": "greets", "inputSchema": {"type": "object"},
@@ -144,7 +144,7 @@ async def _start(proof: ProofContext, rulings: _Rulings, **config: object) -> Se
         # Codex's own sandbox is not what is proven, and not every machine has it.
         options={"sandbox": "danger-full-access"},
         decide=rulings,
-        mcp_servers={"small": StdioMcpServer(command=sys.executable, args=("-c", _SERVER))},
+        mcp_servers={"small": StdioMcpServer(command=sys.executable, args=("-c", SERVER))},
         **config,
     )
 

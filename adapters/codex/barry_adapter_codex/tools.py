@@ -158,6 +158,34 @@ HOSTED_OFF = (
 """Features that are off wherever Barry rules on every call."""
 
 
+INSTRUMENTED_NATIVE = NativeControl(
+    # In conversations that these begin nobody was shown to rule.
+    grantable=tuple(tool for tool in NATIVE_TOOLS if not tool.startswith(f"mcp__{TUI_SERVER}__")),
+    inseparable=NATIVE.inseparable,
+    uncontrolled=UNCONTROLLED,
+    operator_override=NATIVE.operator_override,
+)
+
+INSTRUMENTED_GUARANTEES = Guarantees(
+    capture="near-total",
+    delivery="wake",
+    gating="hooks",
+    identity="hooks",
+    interrupt=False,
+    keeps_vendor_ui=True,
+    steer=False,
+)
+"""Near-total: what Codex asks a model for beside the conversation, a title, is in no record."""
+
+INSTRUMENTED_OFF = tuple(
+    feature
+    for feature in HOSTED_OFF
+    # Of agents that an agent starts, too, each call is ruled on.
+    if feature not in ("hooks", "multi_agent", "unbounded_connection_retries")
+)
+"""Features that are off wherever a hook rules: what they bring was not shown to be ruled on."""
+
+
 def switches(denied: Iterable[str]) -> tuple[Switch, ...]:
     """The switches that take these tools away, each once."""
     names = {tool.casefold() for tool in denied}

@@ -64,6 +64,16 @@ GUARANTEES = Guarantees(
     steer=False,
 )
 
+INSTRUMENTED_GUARANTEES = Guarantees(
+    capture="near-total",
+    delivery="turn-end",
+    gating="hooks",
+    identity="hooks",
+    interrupt=False,
+    keeps_vendor_ui=True,
+    steer=False,
+)
+
 # What asks somebody who isn't there, works out of sight, or now and then acts without asking.
 _NOT_HOSTED = {
     "activate_skill",

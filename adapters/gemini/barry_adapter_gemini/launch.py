@@ -23,20 +23,25 @@ if TYPE_CHECKING:
 async def plan(config: SessionConfig) -> LaunchPlan:
     """Plan a launch. Raises LaunchRefused for what must not go on as asked."""
     with PlanDraft(LABEL, config, GUARANTEES) as draft:
-        model(draft)
-        deny(draft)
-        reach(draft)
-        _options(draft)
+        flags(draft)
         folder = of_folder(config.cwd, config.env)
-        own = {**route(draft, folder), **_servers(draft)}
+        own = {**route(draft, folder), **servers(draft)}
         arranged = arrange(draft, own)
         needs_login(draft, own, folder, arranged=arranged)
         if not arranged:
             warn_of_updates(draft, folder)
             _without_servers(draft)
-        _only(draft, arranged=arranged)
+        only(draft, arranged=arranged)
         known, discover = conversation(draft)
         return draft.finish(COMMAND, harness_session_id=known, discover=discover)
+
+
+def flags(draft: PlanDraft) -> None:
+    """What goes in by flags alone."""
+    model(draft)
+    deny(draft)
+    reach(draft)
+    _options(draft)
 
 
 def model(draft: PlanDraft) -> None:
@@ -82,7 +87,7 @@ def extensions(draft: PlanDraft) -> None:
         draft.args += [f"--extensions={name}" for name in options["extensions"] or ("none",)]
 
 
-def _servers(draft: PlanDraft) -> dict[str, Any]:
+def servers(draft: PlanDraft) -> dict[str, Any]:
     """MCP servers as settings: no flag brings one."""
     servers: dict[str, Any] = {}
     for name, server in draft.config.mcp_servers.items():
@@ -114,7 +119,7 @@ NO_SERVER = "barry:none"
 """The name of no server. With an empty one this build doesn't start at all."""
 
 
-def _only(draft: PlanDraft, *, arranged: bool) -> None:
+def only(draft: PlanDraft, *, arranged: bool) -> None:
     """Keep the user's and the folder's own servers out, where that was asked for."""
     config = draft.config
     names = sorted(config.mcp_servers) if arranged else []

@@ -37,16 +37,47 @@ def arrange(draft: PlanDraft, own: dict[str, Any]) -> bool:
     return set_above(draft, path)
 
 
+def carry(draft: PlanDraft, own: dict[str, Any]) -> bool:
+    """The same, with an administrator's settings carried along below ours."""
+    machine = of_machine(draft.config.env)
+    general = json.loads(_SHIPPED.read_text("utf-8"))
+    values = _merged(_merged(machine.values if machine is not None else {}, general), own)
+    path = draft.file("system.json", json.dumps(values, ensure_ascii=False))
+    if not honoured(path):
+        path.unlink()  # as above
+        return False
+    _name(draft, path)
+    return True
+
+
+def _merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """Two trees of settings as one; where both speak, ``over`` counts, and lists are joined."""
+    both = dict(under)
+    for name, value in over.items():
+        below = both.get(name)
+        if isinstance(below, dict) and isinstance(value, dict):
+            both[name] = _merged(below, value)
+        elif isinstance(below, list) and isinstance(value, list):
+            both[name] = [*below, *value]
+        else:
+            both[name] = value
+    return both
+
+
 def set_above(draft: PlanDraft, path: Path) -> bool:
     """Put the settings in a file above all others. False where that can't be done."""
     if of_machine(draft.config.env) is not None or not honoured(path):
         return False
+    _name(draft, path)
+    return True
+
+
+def _name(draft: PlanDraft, path: Path) -> None:
     draft.env[SYSTEM_SETTINGS] = str(path)
     defaults = machine_folder() / "system-defaults.json"
     # They are looked for beside the settings, unless they are named.
     if not draft.inherited(SYSTEM_DEFAULTS) and defaults.exists():
         draft.env[SYSTEM_DEFAULTS] = str(defaults)
-    return True
 
 
 def warn_of_updates(draft: PlanDraft, folder: Settings) -> None:

@@ -9,9 +9,11 @@ from barry_adapter_opencode.declared import (
     HOSTED_GUARANTEES,
     HOSTED_NATIVE,
     ID,
+    INSTRUMENTED_GUARANTEES,
     LABEL,
     NATIVE,
     NATIVE_TOOLS,
+    RULED,
     VERSION,
 )
 from barry_adapter_opencode.launch import plan
@@ -32,7 +34,7 @@ from barry_cli.adapters import (
 )
 
 if TYPE_CHECKING:
-    from barry_cli.adapters import StartEngine
+    from barry_cli.adapters import LaunchPlan, StartEngine
     from barry_cli.sessions import ContinuationHarness, Session, SessionConfig
 
 _INSTALL = f"npm install -g opencode-ai@{VERSION}"
@@ -68,7 +70,13 @@ _MODELS = (
 )
 
 
-# The driver is dear to import: a launch does without it.
+# The driver is dear to import, and a guest's launch needs no plugin of Barry's.
+
+
+async def _instrumented(config: SessionConfig) -> LaunchPlan:
+    from barry_adapter_opencode.instrumented import plan as instrumented
+
+    return await instrumented(config)
 
 
 async def _start(config: SessionConfig, start_engine: StartEngine) -> Session:
@@ -148,7 +156,22 @@ adapter = define_adapter(
                 platforms=("linux",),
                 plan=plan,
             ),
-            "instrumented": None,
+            "instrumented": LaunchMode(
+                guarantees=INSTRUMENTED_GUARANTEES,
+                verified_on=VERSION,
+                evidence=Evidence(
+                    check="instrumented_checks:instrumented",
+                    proves="in opencode's own TUI every call is ruled on, those of subagents and "
+                    "of MCP servers too: a denied one has no effect and the agent reads why, the "
+                    "same call allowed has its effect; the folder's settings are not read; a "
+                    "message wakes an idle opencode, joins a running turn, and is shown to have "
+                    "arrived",
+                ),
+                native=NATIVE,
+                platforms=("linux",),
+                ruled=RULED,
+                plan=_instrumented,
+            ),
             "hosted": SessionMode(
                 guarantees=HOSTED_GUARANTEES,
                 verified_on=VERSION,

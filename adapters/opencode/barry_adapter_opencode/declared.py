@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barry_cli.adapters import Guarantees, NativeControl
+from barry_cli.adapters import CallKind, Guarantees, NativeControl
 
 ID = "opencode"
 LABEL = "opencode"
@@ -43,6 +43,18 @@ GUARANTEES = Guarantees(
     keeps_vendor_ui=True,
     steer=False,
 )
+
+INSTRUMENTED_GUARANTEES = Guarantees(
+    capture="near-total",
+    delivery="wake",
+    gating="hooks",
+    identity="hooks",
+    interrupt=False,
+    keeps_vendor_ui=True,
+    steer=True,
+)
+
+RULED: tuple[CallKind, ...] = ("shell", "write", "read", "fetch", "mcp", "subagent")
 
 # What asks somebody who isn't there.
 _NOT_HOSTED = {"question"}

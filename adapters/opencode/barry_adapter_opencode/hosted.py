@@ -18,7 +18,7 @@ from barry_adapter_opencode.declared import (
 from barry_adapter_opencode.denials import agent_rules, asking, limits, permission_variable, rules
 from barry_adapter_opencode.dialogue import Dialogue
 from barry_adapter_opencode.events import events, quota, unavailable
-from barry_adapter_opencode.parts import inherited, model, prompt, skills
+from barry_adapter_opencode.parts import guarded, inherited, model, prompt, skills
 from barry_adapter_opencode.places import (
     database,
     defined,
@@ -56,9 +56,8 @@ _ARGUMENTS = ("acp", "--hostname=127.0.0.1", "--port=0")
 _LONGEST_LINE = 16 * 1024 * 1024
 """In bytes: a file that the agent writes is one line."""
 
-# Leaves plugins out, offers tools that nobody declared, or keeps work going after its turn.
-_UNSET = ("OPENCODE_PURE", "OPENCODE_ENABLE_QUESTION_TOOL", "OPENCODE_SERVER_USERNAME")
-_EXPERIMENTS = "OPENCODE_EXPERIMENTAL"
+# Offers a tool that nobody declared, and changes whom the password is for.
+_UNSET = ("OPENCODE_ENABLE_QUESTION_TOOL", "OPENCODE_SERVER_USERNAME")
 
 _PARTLY = (
     f"{LABEL} enforces the denied tools; everything else is put to Barry's ruling, call by call, "
@@ -229,19 +228,10 @@ def _draft(
 
 
 def _held(draft: _Draft, password: str) -> None:
-    config = draft.config
     draft.env["OPENCODE_SERVER_PASSWORD"] = password
     draft.secrets.append(password)
-    experiments = [name for name in config.env if name.startswith(_EXPERIMENTS)]
-    for name in (*_UNSET, *experiments):
-        if name in config.env:
-            draft.env[name] = None
-    if experiments:
-        draft.warn(
-            f"{LABEL}'s experiments are off in this session, because Barry can't hold what they "
-            f"do: {', '.join(sorted(experiments))}"
-        )
-    if config.ephemeral:
+    guarded(draft, *_UNSET)
+    if draft.config.ephemeral:
         draft.env["OPENCODE_DB"] = ":memory:"
 
 

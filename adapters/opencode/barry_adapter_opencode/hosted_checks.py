@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 
+from barry_adapter_opencode.canaries import CALLS, SECRET, SERVER, TASK, bash, effects, fetch
 from barry_adapter_opencode.checks import MODEL, QUIET, settle
 from barry_cli.adapters import ProofContext
 from barry_cli.sessions import (
@@ -27,35 +28,9 @@ from barry_cli.sessions import (
 )
 
 _SENTENCE = "this check denies that"
-_SECRET = "a word that only the file holds"  # noqa: S105 - what a file says, no password
 _NOWHERE = "http://127.0.0.1:9"
-_SIGNS = {"word.txt": _SECRET, "greet": "hello from the server"}
 _EFFECTS = frozenset({"bash", "read", "write", "webfetch", "mcp__small__greet"})
-
-# One of each kind: shell (also one that opencode itself does not ask about), reads, writes,
-# network, MCP; subagents besides.
-_CALLS = (
-    {"tool": "bash", "input": {"command": "touch made", "description": "a try"}},
-    {"tool": "bash", "input": {"command": ">unasked", "description": "a try"}},
-    {"tool": "read", "input": {"filePath": "word.txt"}},
-    {"tool": "write", "input": {"filePath": "new.txt", "content": "new"}},
-    {"tool": "webfetch", "input": {"url": _NOWHERE, "format": "text"}},
-    {"tool": "small_greet", "input": {}},
-)
-
-_SERVER = """
-import json, sys
-tool = {"name": "greet", "description": "greets", "inputSchema": {"type": "object"}}
-hello = {"content": [{"type": "text", "text": "hello from the server"}]}
-for line in sys.stdin:
-    asked = json.loads(line)
-    about = {"protocolVersion": asked.get("params", {}).get("protocolVersion"),
-             "capabilities": {"tools": {}}, "serverInfo": {"name": "small", "version": "1"}}
-    given = {"initialize": about, "tools/list": {"tools": [tool]}, "tools/call": hello}
-    if "id" in asked:
-        result = given.get(asked["method"], {})
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
-"""
+_CALLS = (*CALLS, fetch(_NOWHERE))
 
 
 class _Rulings:
@@ -93,33 +68,28 @@ def _lay_traps(proof: ProofContext) -> None:
     home.write_text(json.dumps(allow), encoding="utf-8")
     folder = {**allow, "mcp": {"trap": touch}}
     (proof.cwd / "opencode.json").write_text(json.dumps(folder), encoding="utf-8")
-    (proof.cwd / "word.txt").write_text(_SECRET, encoding="utf-8")
+    (proof.cwd / "word.txt").write_text(SECRET, encoding="utf-8")
 
 
 def _script() -> list[dict[str, object]]:
-    task = {"description": "a part", "prompt": "the inner task", "subagent_type": "general"}
     slow = "python3 -c 'import time; time.sleep(1.5)'"
-    every = [*_CALLS, {"tool": "task", "input": task}, {"text": "all tried"}]
+    every = [*_CALLS, TASK, {"text": "all tried"}]
     return [
         {"when": "first question", "then": [{"text": "the first answer"}]},
-        {"when": "the inner task", "then": [_bash("touch inner"), {"text": "inner answer"}]},
+        {"when": "the inner task", "then": [bash("touch inner"), {"text": "inner answer"}]},
         {"when": "try everything", "then": every},
         {"when": "/more of it", "then": [{"text": "and more"}], "framed": True},
-        {"when": "a while", "then": [_bash(slow), {"text": "without more"}]},
-        {"when": "for long", "then": [_bash(f"{slow}; {slow}; touch late"), {"text": "late"}]},
+        {"when": "a while", "then": [bash(slow), {"text": "without more"}]},
+        {"when": "for long", "then": [bash(f"{slow}; {slow}; touch late"), {"text": "late"}]},
         {"when": "what was it", "then": [{"text": "the second answer"}]},
     ]
-
-
-def _bash(command: str) -> dict[str, object]:
-    return {"tool": "bash", "input": {"command": command, "description": "a try"}}
 
 
 async def _start(proof: ProofContext, rulings: _Rulings, **config: object) -> Session:
     endpoint = Endpoint.model_validate(
         {"url": proof.model.url("openai-chat"), "api": "openai-chat", "key": proof.key}
     )
-    server = StdioMcpServer(command=sys.executable, args=("-c", _SERVER))
+    server = StdioMcpServer(command=sys.executable, args=("-c", SERVER))
     return await proof.start(
         env={**proof.env, **QUIET},
         endpoint=endpoint,
@@ -141,7 +111,7 @@ async def _denied(proof: ProofContext, session: Session, rulings: _Rulings) -> N
     )
     rulings.denied = _EFFECTS
     await proof.turn(session, "try everything")
-    found = _effects(proof)
+    found = effects(proof)
     proof.require(not found, f"denied calls had an effect: {found}")
     told = proof.model.tool_results()
     proof.require(
@@ -157,7 +127,7 @@ async def _allowed(proof: ProofContext, session: Session, rulings: _Rulings) -> 
     rulings.denied = frozenset()
     before = len(proof.model.tool_results())
     events = await proof.turn(session, "try everything")
-    found = _effects(proof)
+    found = effects(proof)
     proof.require(
         found == ["made", "unasked", "inner", "new.txt", "word.txt", "greet"],
         f"of the allowed calls only these had their effect: {found}",
@@ -172,14 +142,6 @@ async def _allowed(proof: ProofContext, session: Session, rulings: _Rulings) -> 
     )
     inner = [event.text for event in events if isinstance(event, Text) and event.parent_tool_use_id]
     proof.require("inner answer" in inner, f"what was seen of the subagent: {inner}")
-
-
-def _effects(proof: ProofContext) -> list[str]:
-    """What calls did: the files that they made, what they made known."""
-    names = ("made", "unasked", "inner", "new.txt")
-    made = [name for name in names if (proof.cwd / name).exists()]
-    told = "".join(proof.model.tool_results())
-    return made + [name for name, sign in _SIGNS.items() if sign in told]
 
 
 async def _steered(proof: ProofContext, session: Session) -> None:

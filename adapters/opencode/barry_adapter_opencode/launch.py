@@ -35,36 +35,46 @@ async def plan(config: SessionConfig) -> LaunchPlan:
             skills(draft),
         ):
             settings = merged(settings, part)
-        permission_variable(
-            draft, {**root_rules(draft.config.project_roots or ()), **rules(denied)}
-        )
-        agent = (draft.config.options or {}).get("agent")
-        if agent is not None:
-            draft.args += ["--agent", agent]
-        draft.env["OPENCODE_DISABLE_AUTOUPDATE"] = "1"
-        draft.env["OPENCODE_CONFIG_CONTENT"] = written(merged(inline, settings))
+        finish_settings(draft, denied, merged(inline, settings))
         talk = conversation(draft)
         return draft.finish("opencode", harness_session_id=talk.id, discover=talk.discover)
+
+
+def finish_settings(draft: PlanDraft, denied: list[str], settings: dict[str, Any]) -> None:
+    """What holds denials, roots, the agent and the settings, on their way into opencode."""
+    permission_variable(draft, {**root_rules(draft.config.project_roots or ()), **rules(denied)})
+    agent = (draft.config.options or {}).get("agent")
+    if agent is not None:
+        draft.args += ["--agent", agent]
+    draft.env["OPENCODE_DISABLE_AUTOUPDATE"] = "1"
+    draft.env["OPENCODE_CONFIG_CONTENT"] = written(settings)
 
 
 def _denials(draft: PlanDraft, denied: list[str], own: Defined | None) -> dict[str, Any]:
     if not denied or own is None:
         return {}
-    # An agent or a plugin of the project could undo a denial.
-    draft.env["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
-    if has_own_settings(draft.config.cwd, draft.config.env):
-        draft.warn(
-            "this project's own opencode settings, agents and plugins are left out of the session, "
-            "because they could undo what is denied; its instruction files are kept"
-        )
-    reasons = []
-    if code := own_code(draft.config.cwd, draft.config.env):
-        reasons.append(f"opencode runs this project's own {', '.join(code)} all the same")
-    if own.unreadable:
-        reasons.append(f"{own.unread} can't be read, and agents there may have rules of their own")
+    reasons = leave_project_out(draft, own, "undo what is denied")
     if "attach" in (draft.config.extra_args or ()):
         reasons.append("attach after -- goes to a server that has rules of its own")
     for reason in reasons:
         draft.warn(f"the denied tools may not be held: {reason}")
         draft.lower(reason, gating="none")
     return agent_rules(denied, own)
+
+
+def leave_project_out(draft: PlanDraft, own: Defined, could: str) -> list[str]:
+    """Have the project's settings, agents and plugins left unread, because of what they could do;
+    the reasons why something of theirs may act all the same.
+    """
+    draft.env["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
+    if has_own_settings(draft.config.cwd, draft.config.env):
+        draft.warn(
+            "this project's own opencode settings, agents and plugins are left out of the session, "
+            f"because they could {could}; its instruction files are kept"
+        )
+    reasons = []
+    if code := own_code(draft.config.cwd, draft.config.env):
+        reasons.append(f"opencode runs this project's own {', '.join(code)} all the same")
+    if own.unreadable:
+        reasons.append(f"{own.unread} can't be read, and agents there may have rules of their own")
+    return reasons

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from barry_adapter_opencode.declared import LABEL
 from barry_adapter_opencode.places import instructions, read_jsonc
 from barry_adapter_opencode.routing import inherited_routes, route
 from barry_adapter_opencode.settings import plain
 from barry_cli.adapters import PlanDraft
+
+_WITHOUT_PLUGINS = "OPENCODE_PURE"
+_EXPERIMENTS = "OPENCODE_EXPERIMENTAL"
 
 
 def model(draft: PlanDraft) -> dict[str, Any]:
@@ -46,6 +50,22 @@ def skills(draft: PlanDraft) -> dict[str, Any]:
         "own settings; their other parts are left out"
     )
     return {"skills": {"paths": [plain(folder) for folder in folders]}}
+
+
+def guarded(draft: PlanDraft, *unset: str) -> None:
+    """What a plugin of Barry's needs to hold: that plugins are loaded, and no tools beside those
+    that it knows. ``unset``: more variables that are taken away.
+    """
+    env = draft.config.env
+    experiments = [name for name in env if name.startswith(_EXPERIMENTS)]
+    for name in (_WITHOUT_PLUGINS, *unset, *experiments):
+        if name in env:
+            draft.env[name] = None
+    if experiments:
+        draft.warn(
+            f"{LABEL}'s experiments are off in this session, because Barry can't hold what they "
+            f"do: {', '.join(sorted(experiments))}"
+        )
 
 
 def inherited(draft: PlanDraft) -> dict[str, Any]:

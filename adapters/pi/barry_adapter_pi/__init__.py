@@ -9,10 +9,12 @@ from barry_adapter_pi.declared import (
     HOSTED_GUARANTEES,
     HOSTED_NATIVE,
     ID,
+    INSTRUMENTED_GUARANTEES,
     LABEL,
     NATIVE,
     NATIVE_TOOLS,
     PACKAGE,
+    RULED,
     THINKING,
     VERSION,
 )
@@ -34,7 +36,7 @@ from barry_cli.adapters import (
 )
 
 if TYPE_CHECKING:
-    from barry_cli.adapters import StartEngine
+    from barry_cli.adapters import LaunchPlan, StartEngine
     from barry_cli.sessions import ContinuationHarness, Session, SessionConfig
 
 _INSTALL = f"npm install -g {PACKAGE}@{VERSION}"
@@ -81,7 +83,13 @@ _MODELS = (
 )
 
 
-# The driver is dear to import: a launch does without it.
+# The driver is dear to import, and a guest's launch needs no extension of Barry's.
+
+
+async def _instrumented(config: SessionConfig) -> LaunchPlan:
+    from barry_adapter_pi.instrumented import plan as instrumented
+
+    return await instrumented(config)
 
 
 async def _start(config: SessionConfig, start_engine: StartEngine) -> Session:
@@ -160,7 +168,21 @@ adapter = define_adapter(
                 platforms=("linux",),
                 plan=plan,
             ),
-            "instrumented": None,
+            "instrumented": LaunchMode(
+                guarantees=INSTRUMENTED_GUARANTEES,
+                verified_on=VERSION,
+                evidence=Evidence(
+                    check="instrumented_checks:instrumented",
+                    proves="in pi's own TUI every call of every tool is ruled on: a denied one has "
+                    "no effect and the agent reads why, the same call allowed has its effect; "
+                    "settings and code of the folder's own don't lift that; a message wakes an "
+                    "idle pi, joins a running turn, and is shown to have arrived",
+                ),
+                native=NATIVE,
+                platforms=("linux",),
+                ruled=RULED,
+                plan=_instrumented,
+            ),
             "hosted": SessionMode(
                 guarantees=HOSTED_GUARANTEES,
                 verified_on=VERSION,

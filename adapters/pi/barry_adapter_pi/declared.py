@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barry_cli.adapters import Guarantees, NativeControl
+from barry_cli.adapters import CallKind, Guarantees, NativeControl
 
 ID = "pi"
 LABEL = "pi"
@@ -26,6 +26,19 @@ GUARANTEES = Guarantees(
     keeps_vendor_ui=True,
     steer=False,
 )
+
+INSTRUMENTED_GUARANTEES = Guarantees(
+    capture="near-total",
+    delivery="wake",
+    gating="hooks",
+    identity="hooks",
+    interrupt=False,
+    keeps_vendor_ui=True,
+    steer=True,
+)
+
+RULED: tuple[CallKind, ...] = ("shell", "write", "read")
+"""pi has nothing that fetches, no MCP servers and no agents that an agent starts."""
 
 HOSTED_NATIVE = NativeControl(grantable=NATIVE_TOOLS)
 

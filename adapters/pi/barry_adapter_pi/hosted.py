@@ -10,8 +10,8 @@ from barry_adapter_pi.declared import HOSTED_GUARANTEES, HOSTED_NATIVE, ID, LABE
 from barry_adapter_pi.dialogue import Dialogue
 from barry_adapter_pi.events import events, lost, quota, unavailable
 from barry_adapter_pi.places import (
-    folder_programs,
     has_extensions,
+    refused_programs,
     session_files,
     session_folder,
 )
@@ -177,13 +177,7 @@ def _refuse_unruled(config: SessionConfig) -> None:
             "may not",
             hint=f"leave the option out; {instead}",
         )
-    programs = folder_programs(config.cwd)
-    if programs or programs is None:
-        what = (
-            "can't be read, and pi may read more in it"
-            if programs is None
-            else f"sets {', '.join(programs)}: pi would run what it names, and nobody is asked"
-        )
+    if what := refused_programs(config.cwd):
         raise AgentFault(
             "configuration",
             f"this folder's .pi/settings.json {what}",

@@ -8,7 +8,7 @@ from barry_adapter_pi import arguments
 from barry_adapter_pi.conversation import conversation
 from barry_adapter_pi.declared import GUARANTEES, LABEL, NATIVE, NATIVE_TOOLS
 from barry_adapter_pi.places import folder_programs, has_extensions
-from barry_cli.adapters import LaunchPlan, PlanDraft, Refused
+from barry_cli.adapters import LaunchPlan, NativeControl, PlanDraft, Refused
 
 if TYPE_CHECKING:
     from barry_cli.sessions import SessionConfig
@@ -28,7 +28,7 @@ async def plan(config: SessionConfig) -> LaunchPlan:
     with PlanDraft(LABEL, config, GUARANTEES) as draft:
         arguments.environment(draft)
         arguments.model(draft)
-        _tools(draft)
+        tools(draft, NATIVE)
         _extensions(draft)
         arguments.thinking(draft)
         arguments.prompt(draft)
@@ -37,8 +37,9 @@ async def plan(config: SessionConfig) -> LaunchPlan:
         return draft.finish("pi", harness_session_id=talk.id, discover=talk.discover)
 
 
-def _tools(draft: PlanDraft) -> None:
-    denied = draft.denied(NATIVE_TOOLS, NATIVE)
+def tools(draft: PlanDraft, native: NativeControl) -> None:
+    """Switch off what is denied; what the user typed may switch it on again."""
+    denied = draft.denied(NATIVE_TOOLS, native)
     arguments.tools(draft, denied)
     for word in (draft.config.extra_args or ()) if denied else ():
         if word in _LOOSENS:

@@ -12,7 +12,7 @@ Env = Mapping[str, str | None]
 
 # A shell, what goes before each command, what installs packages, packages that get installed;
 # and the name by which pi lets a file smuggle in any of these.
-_RUNS = ("shellPath", "shellCommandPrefix", "npmCommand", "packages", "__proto__")
+PROGRAMS = ("shellPath", "shellCommandPrefix", "npmCommand", "packages", "__proto__")
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,17 @@ def folder_programs(cwd: str) -> list[str] | None:
         return []
     except (OSError, ValueError, RecursionError):
         return None
-    return [name for name in _RUNS if isinstance(found, dict) and name in found]
+    return [name for name in PROGRAMS if isinstance(found, dict) and name in found]
+
+
+def refused_programs(cwd: str) -> str | None:
+    """Why a folder's own settings can't stay where calls are ruled on, for a sentence."""
+    programs = folder_programs(cwd)
+    if programs is None:
+        return "can't be read, and pi may read more in it"
+    if programs:
+        return f"sets {', '.join(programs)}: pi would run what it names, and nobody is asked"
+    return None
 
 
 def has_extensions(cwd: str, env: Env) -> bool:

@@ -10,6 +10,7 @@ from barry_adapter_qwen.declared import (
     HOSTED_GUARANTEES,
     HOSTED_NATIVE,
     ID,
+    INSTRUMENTED_GUARANTEES,
     LABEL,
     NATIVE,
     NATIVE_TOOLS,
@@ -35,7 +36,7 @@ from barry_cli.adapters import (
 )
 
 if TYPE_CHECKING:
-    from barry_cli.adapters import StartEngine
+    from barry_cli.adapters import LaunchPlan, StartEngine
     from barry_cli.sessions import ContinuationHarness, Session, SessionConfig
 
 _INSTALL = f"npm install -g {PACKAGE}@{VERSION}"
@@ -47,7 +48,13 @@ _MODELS = (
     ("qwen/qwen3-coder-next", "Qwen3 Coder Next"),
 )
 
-# The driver is dear to import: a launch does without it.
+# The driver is dear to import, and so is what keeps an inbox: a launch does without them.
+
+
+async def _plan_instrumented(config: SessionConfig) -> LaunchPlan:
+    from barry_adapter_qwen.instrumented import plan
+
+    return await plan(config)
 
 
 async def _start(config: SessionConfig, start_engine: StartEngine) -> Session:
@@ -142,7 +149,22 @@ adapter = define_adapter(
                 platforms=("linux",),
                 plan=plan,
             ),
-            "instrumented": None,
+            "instrumented": LaunchMode(
+                guarantees=INSTRUMENTED_GUARANTEES,
+                verified_on=VERSION,
+                evidence=Evidence(
+                    check="instrumented_checks:instrumented",
+                    proves="in Qwen Code's own TUI a call of each kind is ruled on, a subagent's "
+                    "too: a denied one has no effect and the model reads why, the same call "
+                    "allowed has its effect; neither the folder's variables nor Qwen Code's own "
+                    "approvals undo that; a message wakes an idle one, or reaches the model whole "
+                    "at the turn's end, and is then shown as taken in",
+                ),
+                native=NATIVE,
+                platforms=("linux",),
+                ruled=("shell", "write", "read", "fetch", "mcp", "subagent"),
+                plan=_plan_instrumented,
+            ),
             "hosted": SessionMode(
                 guarantees=HOSTED_GUARANTEES,
                 verified_on=VERSION,

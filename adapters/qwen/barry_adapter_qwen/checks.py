@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 from barry_adapter_qwen.declared import NATIVE_TOOLS
 from barry_adapter_qwen.transcript import QwenTranscripts
@@ -110,7 +111,7 @@ async def _allowed(proof: ProofContext, before: LaunchPlan) -> None:
     _lead_astray(proof, allow=False)
     _, terminal = await _launch(proof, resume=Resume(harness_session_id=before.harness_session_id))
     terminal.wait_for("the first answer")
-    await _submit(terminal, "try it allowed")
+    await submit(terminal, "try it allowed")
     terminal.wait_for(QUESTION)
     await asyncio.sleep(1)  # a question that has just appeared takes no answer yet
     terminal.type("\r")
@@ -123,7 +124,7 @@ async def _allowed(proof: ProofContext, before: LaunchPlan) -> None:
     await _leave(proof, terminal)
 
 
-async def _launch(proof: ProofContext, **config: object) -> tuple[LaunchPlan, Terminal]:
+async def _launch(proof: ProofContext, **config: Any) -> tuple[LaunchPlan, Terminal]:
     endpoint = Endpoint.model_validate(
         {"url": proof.model.url(_API), "api": _API, "key": proof.key}
     )
@@ -131,11 +132,11 @@ async def _launch(proof: ProofContext, **config: object) -> tuple[LaunchPlan, Te
 
 
 async def _ask(terminal: Terminal, prompt: str, answer: str) -> None:
-    await _submit(terminal, prompt)
+    await submit(terminal, prompt)
     terminal.wait_for(answer)
 
 
-async def _submit(terminal: Terminal, text: str) -> None:
+async def submit(terminal: Terminal, text: str) -> None:
     """Type a prompt and press Enter, apart: one burst is taken for a paste."""
     terminal.wait_for(READY)
     terminal.type(text)
@@ -146,7 +147,7 @@ async def _submit(terminal: Terminal, text: str) -> None:
 
 async def _leave(proof: ProofContext, terminal: Terminal) -> None:
     """End it as its user would."""
-    await _submit(terminal, "/quit")
+    await submit(terminal, "/quit")
     terminal.wait_for("To continue this session")
     await asyncio.sleep(2)  # it prints that before it has ended
     status = terminal.close()

@@ -54,6 +54,16 @@ GUARANTEES = Guarantees(
     steer=False,
 )
 
+INSTRUMENTED_GUARANTEES = Guarantees(
+    capture="near-total",
+    delivery="wake",
+    gating="hooks",
+    identity="hooks",
+    interrupt=False,
+    keeps_vendor_ui=True,
+    steer=False,
+)
+
 # What asks somebody who isn't there, works out of sight or after its turn, or what can't be told
 # from another tool by how Qwen Code asks about it.
 _NOT_HOSTED = {

@@ -36,15 +36,20 @@ async def plan(config: SessionConfig) -> LaunchPlan:
     """Plan a launch. Raises LaunchRefused for what must not go on as asked."""
     with PlanDraft(LABEL, config, GUARANTEES) as draft:
         arrange(draft, route(draft))
-        _tools(draft)
-        _servers(draft)
-        reach(draft)
-        _options(draft)
-        prompt(draft)
-        if draft.config.max_turns is not None:
-            draft.args.append(f"--max-session-turns={draft.config.max_turns}")
+        flags(draft)
         known, discover = conversation(draft)
         return draft.finish(COMMAND, harness_session_id=known, discover=discover)
+
+
+def flags(draft: PlanDraft) -> None:
+    """What goes in by flags alone."""
+    _tools(draft)
+    _servers(draft)
+    reach(draft)
+    _options(draft)
+    prompt(draft)
+    if draft.config.max_turns is not None:
+        draft.args.append(f"--max-session-turns={draft.config.max_turns}")
 
 
 def _tools(draft: PlanDraft) -> None:

@@ -39,7 +39,7 @@ class Settings:
 
 def of_user(env: Env) -> Settings:
     """The user's own settings."""
-    return _read(user_folder(env) / "settings.json")
+    return read(user_folder(env) / "settings.json")
 
 
 def of_folder(cwd: str, env: Env) -> Settings:
@@ -48,7 +48,7 @@ def of_folder(cwd: str, env: Env) -> Settings:
     In the home folder they are the user's own, and left out.
     """
     path = Path(os.path.realpath(cwd)) / ".qwen" / "settings.json"
-    return _read(path) if folder_file(cwd, env) == path else Settings(path, {})
+    return read(path) if folder_file(cwd, env) == path else Settings(path, {})
 
 
 def folder_file(cwd: str, env: Env) -> Path | None:
@@ -62,7 +62,7 @@ def folder_file(cwd: str, env: Env) -> Path | None:
 def of_machine(env: Env) -> Settings | None:
     """An administrator's settings, or those that the environment names; None where are none."""
     path = Path(env.get(SYSTEM_SETTINGS) or machine_folder() / "settings.json")
-    return _read(path) if path.exists() else None
+    return read(path) if path.exists() else None
 
 
 def variables_of_folder(cwd: str, env: Env) -> dict[str, Path]:
@@ -95,7 +95,7 @@ def _names(path: Path) -> set[str]:
         return set()
 
 
-def _read(path: Path) -> Settings:
+def read(path: Path) -> Settings:
     """Raises LaunchRefused where Qwen Code might read what this can't."""
     try:
         if not path.is_file():  # reading a pipe would wait for ever

@@ -283,8 +283,8 @@ VALUES: dict[str, Any] = {
     "system_prompt": "Be brief.",
     "telemetry_endpoint": "http://127.0.0.1:1",
 }
-# The driver deals with these.
-DRIVEN = {"decide", "executor", "resume", "extra_args", "telemetry_headers"}
+# The driver deals with these, or another mode.
+DRIVEN = {"decide", "executor", "resume", "extra_args", "instrument", "telemetry_headers"}
 
 
 def test_every_field_of_a_configuration_is_thought_of() -> None:

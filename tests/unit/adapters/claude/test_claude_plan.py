@@ -133,10 +133,15 @@ def test_mcp_servers_without_secrets_are_inline(make: Any) -> None:
     assert plan.args[-1] == "--strict-mcp-config"
     assert json.loads(plan.args[-2].removeprefix("--mcp-config=")) == {
         "mcpServers": {
-            "x": {"type": "stdio", "command": "serve", "args": ["a b", "c,d"], "env": {}},
-            "w": {"type": "sse", "url": "http://127.0.0.1:2/sse", "headers": {}},
+            "x": {
+                "type": "stdio", "command": "serve", "args": ["a b", "c,d"], "env": {},
+                "alwaysLoad": True,
+            },
+            "w": {
+                "type": "sse", "url": "http://127.0.0.1:2/sse", "headers": {}, "alwaysLoad": True,
+            },
         }
-    }
+    }  # fmt: skip
     assert plan.tmp_dirs == ()
     assert (
         "--strict-mcp-config" not in make(mcp_servers={"x": SERVER}, strict_mcp_config=False).args
@@ -306,7 +311,7 @@ VALUES: dict[str, Any] = {
 
 @pytest.mark.parametrize(
     "field", [each.name for each in fields(SessionConfig)
-              if each.name not in ("session_id", "cwd", "env", "executor")]
+              if each.name not in ("session_id", "cwd", "env", "executor", "instrument")]
 )  # fmt: skip
 def test_each_field_is_honoured_or_warned_about(make: Any, field: str) -> None:
     plain, asked = make(), make(**{field: VALUES[field]})

@@ -143,6 +143,33 @@ def test_what_is_nobodys_word_is_left_out(tmp_path: Path) -> None:
     )
 
 
+PEER = {"origin": {"kind": "peer", "from": "barry:x"}, "isMeta": True}
+FRAMED = (
+    "Another Claude session sent a message:\n{}\n\nThis came from another Claude session \u2014."
+)
+
+
+def test_what_others_said_is_told_as_they_said_it(tmp_path: Path) -> None:
+    said = "do it\n\n\tThis came from another Claude\n"
+    joined = {"type": "queued_command", "prompt": "and that", "origin": {"kind": "peer"}}
+    typed = {"type": "queued_command", "prompt": [say("and this")], "origin": {"kind": "human"}}
+    task = {"type": "queued_command", "prompt": "<task>", "origin": {"kind": "task-notification"}}
+    events = read(
+        tmp_path,
+        user(FRAMED.format(said), **PEER),
+        assistant("m1", USE),
+        user([RESULT]),
+        *({"type": "attachment", "attachment": each} for each in (joined, typed, task)),
+        assistant("m2", say("done")),
+        TURN,
+        user("worded in another way", **PEER),
+    )
+    texts = [event.text for event in events if isinstance(event, Text) and event.role == "user"]
+    assert texts == [said, "and that", "and this", "worded in another way"]
+    # What joined a turn began none.
+    assert [event.type for event in events].count("done") == 2
+
+
 def test_lines_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:
     assert read(
         tmp_path,

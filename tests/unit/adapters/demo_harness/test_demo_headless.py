@@ -26,7 +26,7 @@ def test_ndjson_of_a_plain_turn(demo):
         "demo heard: one two three"
     )
     first, last = events[0], events[-1]
-    assert first["tools"] == ["shell", "read", "write"]
+    assert first["tools"] == ["shell", "read", "write", "fetch", "agent"]
     assert first["cwd"] == str(demo.cwd)
     assert last["ok"] is True
     assert last["session_id"] == first["session_id"]

@@ -258,8 +258,11 @@ VALUES: dict[str, Any] = {
     "project_roots": ("/other",),
 }
 IN_RULES = {"allowed_native_tools", "denied_tools"}
-# The driver deals with these.
-DRIVEN = {"decide", "executor", "resume", "extra_args", "system_prompt", "strict_mcp_config"}
+# The driver deals with these, or another mode.
+DRIVEN = {
+    "decide", "executor", "resume", "extra_args", "instrument", "system_prompt",
+    "strict_mcp_config",
+}  # fmt: skip
 NOT_HAD: dict[str, Any] = {
     "egress_sandbox": EgressPolicy(allow_domains=()),
     "ephemeral": True,

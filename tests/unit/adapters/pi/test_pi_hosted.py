@@ -241,7 +241,9 @@ NOT_HAD: dict[str, tuple[Any, str]] = {
     "telemetry_headers": ({"a": "b"}, "telemetry headers"),
 }
 # The driver and the dialogue deal with these; pi has no servers to be strict about.
-ELSEWHERE = {"decide", "executor", "resume", "extra_args", "max_turns", "strict_mcp_config"}
+ELSEWHERE = {
+    "decide", "executor", "resume", "extra_args", "instrument", "max_turns", "strict_mcp_config",
+}  # fmt: skip
 
 
 def test_every_field_of_a_configuration_is_thought_of() -> None:

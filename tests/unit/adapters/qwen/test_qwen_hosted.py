@@ -244,8 +244,8 @@ VALUES: dict[str, Any] = {
     "system_prompt": "Be brief.",
 }
 ROUTED = {"endpoint", "small_model"}
-# The driver deals with these.
-DRIVEN = {"decide", "executor", "resume", "extra_args", "strict_mcp_config"}
+# The driver deals with these, or another mode.
+DRIVEN = {"decide", "executor", "resume", "extra_args", "instrument", "strict_mcp_config"}
 NOT_HAD: dict[str, Any] = {
     "egress_sandbox": EgressPolicy(allow_domains=()),
     "max_turns": 3,
