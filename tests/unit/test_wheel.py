@@ -19,6 +19,7 @@ WANTED = [
     r"barry_cli/([a-z_]+/)*[a-z_0-9]+\.py",
     r"barry_cli/py\.typed",
     r"barry_cli/policy/shipped/[a-z-]+\.toml",
+    r"barry_cli/contract/line\.js",
     r"barry_cli/_shipped/[a-z-]+/(pyproject\.toml|README\.md)",
     r"barry_cli/_shipped/[a-z-]+/barry_adapter_[a-z_]+/([a-z_]+/)*[a-z_0-9]+\.(py|js|ts|toml|json)",
     r"barry_cli-[0-9.]+\.data/scripts/barry",
