@@ -172,10 +172,13 @@ def ensure_own(folder: Path) -> Path:
     ensure(folder)
     status = os.lstat(folder)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+        hint = f"remove it, or make it private: chmod 700 {folder}"
+        if status.st_uid != os.getuid():
+            hint = f"have its owner remove {folder}, or set BARRY_HOME to a folder of your own"
         raise StoreProblem(
             f"the folder {folder} is not yours alone: it is a link, another user's, or open to "
             "others",
-            hint=f"remove it, or make it private: chmod 700 {folder}",
+            hint=hint,
             details={"path": str(folder)},
         )
     return folder

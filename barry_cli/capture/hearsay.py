@@ -65,6 +65,12 @@ class Hearsay:
         if event["type"] in ("text", "tool_use", "tool_result"):
             self._recent.append((source, _trace(event)))
 
+    def id_of(self, call: Event) -> str:
+        """The id of the last call on record with this tool and input; "" for none."""
+        said = _digest(call_key(call))
+        found = (known for _, known in reversed(self._recent) if known.kind == "tool_use")
+        return next((known.id for known in found if known.said == said), "")
+
     def is_on_record(self, event: Event) -> bool:
         """The transcript tells this now: whether another source did, and it is on record."""
         trace = _trace(event)
@@ -144,8 +150,11 @@ def _trace(event: Event) -> Trace:
         said = f"{event.get('role')}\0{event['text'].strip()}"
     elif kind == "tool_use":
         said = call_key(event)
-    digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    return Trace(kind, str(event.get("id") or ""), digest)
+    return Trace(kind, str(event.get("id") or ""), _digest(said))
+
+
+def _digest(said: str) -> bytes:
+    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _same(one: Trace, other: Trace) -> bool:

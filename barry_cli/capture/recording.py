@@ -48,7 +48,9 @@ class Recording:
         self._open = False
         self._answered = False
         self._over_at: float | None = None
-        self._owed = 0  # turns whose end is to be recorded before what the user says next
+        # Turns that ended by what hooks say, less those by the record: more than none are to be
+        # recorded before what the user says next.
+        self._owed = 0
         self._status: str | None = None
         self._out: list[Event] = []
         self.sources: set[str] = set()
@@ -109,7 +111,7 @@ class Recording:
             elif each.kind == "prompt":
                 over = False
             elif over and each.kind in ("after-tool", "ruled"):  # it was kept from stopping
-                self._owed = max(0, self._owed - 1)
+                self._owed -= 1
                 over = False
 
     @property
@@ -233,7 +235,7 @@ class Recording:
         self._announce()
         kind = event["type"]
         says = kind == "text" and event.get("role") == "user"
-        if says and self._owed and self._answered:
+        if says and self._owed > 0 and self._answered:
             self._done({"type": "done"})
         if kind in _CONTENT:
             self._open = True
@@ -244,7 +246,7 @@ class Recording:
     def _ask(self, event: Event) -> None:
         """Record a question before the call's result, which the transcript may have by now."""
         self._announce()
-        known = event["id"]
+        known = event["id"] = event["id"] or self._hearsay.id_of(event)
         later = [
             at
             for at, other in enumerate(self._out)
@@ -256,7 +258,7 @@ class Recording:
         """A turn ends once, and only one that began."""
         if self._open:
             self._out.append(event)
-            self._owed = max(0, self._owed - 1)
+            self._owed -= 1
         self._open = self._answered = False
 
     def _announce(self) -> None:

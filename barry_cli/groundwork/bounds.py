@@ -57,6 +57,16 @@ class Held:
             lowered={**plan.lowered, "gating": self.because},
         )
 
+    def come_to(self, plan: LaunchPlan) -> Held:
+        """What is left of it in a plan: an adapter may not be able to bring Barry's server."""
+        from barry_cli.guard.table import NAMESPACE
+
+        if NAMESPACE not in plan.servers_left_out:
+            return self
+        lost = "Barry's own tools can't be brought here: nothing takes the place of what is off"
+        notes = (lost if note == _brought(self.guarded) else note for note in self.notes)
+        return replace(self, guarded=(), notes=tuple(notes))
+
 
 NOTHING_HELD = Held()
 
@@ -136,7 +146,8 @@ def hold(
     # Driven sessions are ruled on in full: nothing is missing there that a tool could replace.
     guarded = () if mode == "hosted" else offered(found.bound, held.kinds_back, found.traits)
     takes_servers = "stdio" in adapter.capabilities.mcp_transports
-    servers_out = "mcp" in held.unruled and not relax
+    unruled = "mcp" in held.unruled and not relax
+    brought = guarded if takes_servers else ()
     at_most, because = _less(adapter, held, gating, relax)
     return Held(
         off=held.off,
@@ -147,10 +158,11 @@ def hold(
             *found.notes,
             *_notes(found, held, gating),
             *_guarded_notes(adapter, guarded, takes_servers=takes_servers),
-            *_server_notes(servers_out, came=bool(guarded) and takes_servers, relax=relax),
+            *_server_notes(unruled, came=bool(brought), relax=relax),
         ),
-        guarded=guarded if takes_servers else (),
-        servers_out=servers_out,
+        guarded=brought,
+        # Even where Barry's can't be brought: another of its name must not stand in for it.
+        servers_out=unruled or bool(brought and not relax),
         at_most=at_most,
         because=because,
     )
@@ -227,7 +239,11 @@ def _guarded_notes(adapter: Adapter, guarded: tuple[str, ...], *, takes_servers:
     if not takes_servers:
         none = f"{adapter.label} takes no MCP server that it could start"
         return [f"{none}, so nothing takes the place of what is switched off"]
-    return [f"Barry's own {', '.join(guarded)} (MCP server barry): every call of them is ruled on"]
+    return [_brought(guarded)]
+
+
+def _brought(guarded: tuple[str, ...]) -> str:
+    return f"Barry's own {', '.join(guarded)} (MCP server barry): every call of them is ruled on"
 
 
 def _server_notes(out: bool, *, came: bool, relax: bool) -> list[str]:

@@ -49,7 +49,7 @@ class Calls:
         try:
             held = self._policy()
             if name not in held.tools:
-                raise NotDone(f"there is no tool {name}: there are {', '.join(held.tools)}")
+                raise NotDone(f"there is no such tool: there are {', '.join(held.tools)}")
             return await _carried_out(held, name, _input(name, given), progress)
         except NotDone as problem:
             return Answer([str(problem)], failed=True)

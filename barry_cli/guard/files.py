@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 from barry_cli.guard.inputs import EditFile, ReadFile, WriteFile
 from barry_cli.guard.output import MOST
 from barry_cli.guard.places import Place, content, put
@@ -16,7 +18,7 @@ def read_file(asked: ReadFile, place: Place) -> list[str]:
     text = _text(content(place, BYTES), place)
     if not text:
         return [f"[{asked.path} is empty]"]
-    lines = text.splitlines(keepends=True)
+    lines = list(io.StringIO(text, newline="\n"))  # as every other tool counts them
     if asked.start > len(lines):
         raise NotDone(f"{asked.path} has {len(lines)} lines: line {asked.start} is none of them")
     found: list[str] = []

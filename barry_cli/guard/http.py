@@ -6,11 +6,12 @@ browser reaches it under another name.
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
+import os
 import secrets
 import socket
-import sys
 from typing import TYPE_CHECKING
 
 import anyio
@@ -51,13 +52,17 @@ async def serve_http(calls: Calls) -> None:
         )
         running = uvicorn.Server(
             uvicorn.Config(
-                _Gate(app, token), log_level="critical", timeout_graceful_shutdown=1, lifespan="on"
+                _Gate(app, token),
+                log_config=None,
+                log_level="critical",
+                timeout_graceful_shutdown=1,
+                lifespan="on",
             )
         )
         listener.listen()
         # Whoever reads this line may connect at once: the port listens already.
-        sys.stdout.write(json.dumps({"url": f"http://{own}{PATH}", "token": token}) + "\n")
-        sys.stdout.flush()
+        told = json.dumps({"url": f"http://{own}{PATH}", "token": token}) + "\n"
+        os.write(1, told.encode())  # at once, or not at all
         async with anyio.create_task_group() as group:
             group.start_soon(_stop_with_input, running)
             await running.serve(sockets=[listener])
@@ -68,7 +73,8 @@ async def _stop_with_input(running: uvicorn.Server) -> None:
     """Who started the server holds its standard input open, and takes it along when it goes."""
     with open(0, "rb", buffering=0, closefd=False) as stdin:
         while True:
-            await anyio.wait_readable(stdin)
+            with contextlib.suppress(PermissionError):  # a file, which never makes one wait
+                await anyio.wait_readable(stdin)
             if not stdin.read(4096):
                 running.should_exit = True
                 return

@@ -8,7 +8,10 @@ from pydantic import Field
 
 from barry_cli.contract.data import Data
 
-Path = Annotated[str, Field(description="Absolute, or relative to the session's folder.")]
+Path = Annotated[
+    str,
+    Field(max_length=4_096, description="Absolute, or relative to the session's folder."),
+]
 Text = Annotated[str, Field(max_length=16 << 20)]
 
 
@@ -17,7 +20,7 @@ class Shell(Data):
     input, and all that it started ends with it.
     """
 
-    command: str
+    command: Annotated[str, Field(max_length=131_071)]  # more is no argument of a program
     cwd: Path = "."
     timeout: Annotated[int, Field(ge=1, le=600, description="In seconds.")] = 120
 

@@ -47,6 +47,11 @@ def find(path: str, folders: Sequence[str], home: str) -> Place:
     if not path or "\0" in path:
         raise NotDone("a path must not be empty or hold a NUL")
     try:
+        # Python writes half characters as bytes: a second spelling of names, that no rule knows.
+        path.encode()
+    except UnicodeEncodeError:
+        raise NotDone("a path must be text that UTF-8 can write") from None
+    try:
         real = os.path.realpath(expand(path, folders[0], home))
         roots = [os.path.realpath(folder) for folder in folders]
     except OSError as error:

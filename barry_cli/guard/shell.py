@@ -21,12 +21,16 @@ _EVERY_SECONDS = 0.2
 _MOST_TOLD = 2_000
 
 # Both streams in the order in which they were written; the line itself stays what was ruled on.
-_TOGETHER = 'exec "$0" -c "$1" 2>&1'
+_TOGETHER = 'exec "$0" -c -- "$1" 2>&1'
 
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash")
 
-# What makes bash do other than the line says: code that it reads first, functions for programs.
-_BENDS = ("BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS")
+# What makes bash do other than the line says: code that it reads first, functions for programs,
+# other folders for `cd`, other files for `*`, other rules of the language.
+_BENDS = (
+    "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE", "POSIXLY_CORRECT",
+    "BASH_COMPAT",
+)  # fmt: skip
 
 
 async def shell(

@@ -68,6 +68,8 @@ def _target(url: str) -> httpx2.URL:
         raise NotDone("only URLs of http and https are read, with a host in them")
     if target.userinfo:
         raise NotDone("a URL with a user or a password in it is not read")
+    if (target.port or 0) > 65_535:
+        raise NotDone("a URL's port is at most 65535")
     return target
 
 
@@ -84,10 +86,17 @@ async def _answer(response: httpx2.Response) -> list[str]:
             break
     if b"\0" in data or not _is_text(kind):
         raise NotDone(f"{said} it is no text")
-    text = data.decode(response.charset_encoding or "utf-8", "replace")
+    text = _decoded(data, response.charset_encoding)
     if len(data) == BYTES or len(text) > MOST:
         return [said, text[:MOST], f"[the first {MOST:,} characters are shown]"]
     return [said, text]
+
+
+def _decoded(data: bytearray, charset: str | None) -> str:
+    try:
+        return data.decode(charset or "utf-8", "replace")
+    except (LookupError, ValueError):  # none that is known here, or none of texts
+        return data.decode("utf-8", "replace")
 
 
 def _is_text(kind: str) -> bool:

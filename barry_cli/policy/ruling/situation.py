@@ -12,6 +12,7 @@ MOST = 8  # folders a command may be in
 MOST_MOVES = 8  # of one line; behind more a command may be anywhere
 MOST_NAMES = 4096  # that a glob is expanded to
 MOVES = frozenset(("cd", "pushd", "popd", "chdir"))
+ELSEWHERE = ("CDPATH", "cdable_vars")  # in a line: `cd` may go to other folders than it names
 NEAR, FAR = 64, 4096  # characters that are looked through for operators
 OWN_PROCESS = frozenset(("(", "$(", "`", "<(", ">(", "coproc"))
 SAME_SHELL = frozenset(("eval", "source", ".", "trap"))
@@ -175,7 +176,7 @@ class Situations:
         return found
 
     def _goal(self, call: Call, cwd: str, disk: Disk) -> str | None:
-        if call.name == "popd":
+        if call.name == "popd" or any(sign in self._text for sign in ELSEWHERE):
             return None
         words = [word for word in call.words[1:] if word.text is None or word.text[:1] != "-"]
         if any(word.text in {"-", "+"} for word in call.words[1:]):

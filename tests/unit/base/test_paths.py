@@ -61,6 +61,7 @@ def test_a_folder_that_others_reach_into_is_refused(tmp_path: Path, how: str) ->
     with pytest.raises(StoreProblem, match="not yours alone") as problem:
         ensure_own(place)
     assert str(place) in problem.value.hint
+    assert ("BARRY_HOME" in problem.value.hint) is (how == "theirs")
 
 
 def test_a_file_in_the_place_of_a_folder(tmp_path: Path) -> None:

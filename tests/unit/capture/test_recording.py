@@ -172,6 +172,22 @@ def test_a_transcript_that_is_ahead_of_the_next_prompt(notebook: Notebook) -> No
     assert kinds == ["text", "text", "done", "text", "text", "done"]
 
 
+def test_a_transcript_that_is_ahead_of_the_stop(notebook: Notebook) -> None:
+    """Its end of the turn is the one that the hook tells of afterwards."""
+    desk = Desk(notebook)
+    notebook.ends = False
+    desk.round(notice("prompt", prompt="one"))
+    notebook.write("c", user("one"), agent("first"), DONE, user("two"), use("1"))
+    desk.round(seconds=0.1)
+    desk.round(notice("stop"), notice("prompt", prompt="two"), seconds=0.1)
+    notebook.write("c", result("1"), user("and that"), agent("second"))
+    desk.round(final=True)
+    kinds = [event["type"] for event in desk.all if event["type"] not in ("init", "status")]
+    assert kinds == [
+        "text", "text", "done", "text", "tool_use", "tool_result", "text", "text", "done",
+    ]  # fmt: skip
+
+
 def test_a_stop_that_the_agent_goes_on_from(notebook: Notebook) -> None:
     desk = Desk(notebook)
     desk.round(notice("prompt", prompt="hi"))
@@ -312,6 +328,17 @@ def test_a_question_comes_behind_its_call(notebook: Notebook) -> None:
     desk.round(notice("ask", tool="run", call="2"), seconds=0.1)
     asked = [event["id"] for event in desk.all if event["type"] in _ABOUT_CALLS]
     assert asked == ["1", "1", "2", "2"]
+
+
+def test_a_question_without_an_id_has_its_calls(notebook: Notebook) -> None:
+    desk = Desk(notebook)
+    desk.round(notice("prompt", prompt="hi"))
+    first, second = use("1", input={"a": 1}), use("2", input={"a": 2})
+    notebook.write("c", user("hi"), first, second, result("1"))
+    desk.round(notice("ask", tool="run", document={"input": {"a": 1}}))
+    desk.round(notice("ask", tool="run", document={"input": {"a": 3}}))
+    asked = [event["id"] for event in desk.all if event["type"] == "permission_request"]
+    assert asked == ["1", ""]
 
 
 _ABOUT_CALLS = ("tool_use", "permission_request")

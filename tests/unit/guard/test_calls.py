@@ -108,6 +108,38 @@ async def test_calls_that_make_no_sense(
     assert list(session.work.iterdir()) == []
 
 
+@pytest.mark.parametrize("tool", ["read_file", "write_file", "edit_file", "shell"])
+async def test_a_path_has_one_spelling(session: Session, tool: str) -> None:
+    """Half characters are how Python spells bytes: a name that no rule would know."""
+    session.bound = {"files": {"deny": ["é*"]}}
+    session.work.mkdir()
+    (session.work / "é.pem").write_text("KEY")
+    (session.work / "ém").mkdir()
+    given: dict[str, dict[str, str]] = {
+        "read_file": {"path": "\udcc3\udca9.pem"},
+        "write_file": {"path": "\udcc3\udca9.pem", "content": "x"},
+        "edit_file": {"path": "\udcc3\udca9.pem", "old": "KEY", "new": "x"},
+        "shell": {"command": "cat x", "cwd": "\udcc3\udca9m"},
+    }
+    answer = await called(session, tool, **given[tool])
+    assert answer.failed
+    assert "KEY" not in str(answer.texts)
+    assert (session.work / "é.pem").read_text() == "KEY"
+
+
+async def test_a_refusal_does_not_repeat_what_is_long(session: Session) -> None:
+    given: dict[str, Any]
+    for name, given in (
+        ("x" * 100_000, {"path": "x"}),
+        ("read_file", {"path": "x" * 100_000}),
+        ("shell", {"command": "x" * 200_000}),
+        ("fetch", {"url": "http://" + "x" * 100_000}),
+    ):
+        answer = await called(session, name, **given)
+        assert answer.failed
+        assert len("".join(answer.texts)) < 300
+
+
 async def test_a_folder_that_is_gone(session: Session) -> None:
     made = calls(session)
     Path(session.work).rmdir()

@@ -121,6 +121,31 @@ async def test_other_names_and_pages_are_turned_away(session: Session) -> None:
             assert (await served.post(Origin=origin)).status_code == 403
 
 
+async def test_what_a_client_does_wrong_is_no_news_for_the_terminal(session: Session) -> None:
+    server = session.server()
+    process = await asyncio.create_subprocess_exec(
+        server.command, *server.args, "--http", cwd=session.work,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout
+    said = json.loads(await process.stdout.readline())
+    served = Served(process, said["url"], said["token"])
+    await served.post(Host="elsewhere.test")
+    _, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    writer.write(
+        f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nContent-Length: 99\r\n"
+        f"Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
+        f"Authorization: Bearer {served.token}\r\n\r\n{{".encode()
+    )
+    await writer.drain()
+    await asyncio.sleep(0.2)  # it waits for the rest, which never comes
+    writer.close()
+    await asyncio.sleep(0.2)
+    _, errors = await process.communicate()
+    assert (process.returncode, errors) == (0, b"")
+
+
 async def test_it_listens_on_this_machine_alone(session: Session) -> None:
     async with serving(session) as served:
         listening = [

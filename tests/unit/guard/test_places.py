@@ -57,6 +57,8 @@ def test_paths_that_lead_outside(work: Path) -> None:
     for path in ("", "a\0b"):
         with pytest.raises(NotDone, match="NUL"):
             at(work, path)
+    with pytest.raises(NotDone, match="UTF-8"):
+        at(work, "sub/\udcff")
     with pytest.raises(NotDone):
         content(at(work, "loop"), 10)
     assert (outside / "file").read_text() == "outside"
@@ -167,6 +169,8 @@ def test_reading_is_bounded(work: Path) -> None:
     assert reading(work, start=4999) == ["4999\n5000\n", "[lines 4999 to 5000 of 5000]"]
     with pytest.raises(NotDone, match="5000 lines"):
         reading(work, start=5001)
+    path.write_bytes("a\fb\u2028c\rd\r\ne\n".encode())  # lines as grep and sed count them
+    assert reading(work, start=2) == ["e\n", "[lines 2 to 2 of 2]"]
     path.write_text("x" * 100 + "\n" + "y" * 50_000)
     assert reading(work)[1] == "[lines 1 to 1 of 2; ask on with start 2]"
     text, note = reading(work, start=2)

@@ -58,6 +58,25 @@ async def test_a_function_of_the_environment_is_no_program(session: Session) -> 
     assert not (session.work / "no").exists()
 
 
+async def test_a_line_that_looks_like_an_option_is_a_line(session: Session) -> None:
+    async with over_stdio(session) as tools:
+        assert "-x: command not found" in await tools("shell", command="-x; echo it ran")
+        assert "127" in await tools("shell", command="--version")
+
+
+async def test_no_variable_bends_what_a_line_says(session: Session) -> None:
+    session.work.mkdir()
+    for folder, text in (("keys", "near"), ("deploy/keys", "far")):
+        (session.work / folder).mkdir(parents=True)
+        (session.work / folder / "a").write_text(text)
+    env = {"CDPATH": "deploy", "GLOBIGNORE": "x", "GIVEN": "kept"}
+    session.variables += tuple(env)
+    (session.work / ".hidden").write_text("")
+    async with over_stdio(session, env=env) as tools:
+        assert (await tools("shell", command="cd keys; cat a")).startswith("near")
+        assert await tools("shell", command='echo * "$GIVEN"') == "deploy keys kept\n[exit code 0]"
+
+
 async def test_where_commands_run(session: Session, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -124,6 +143,7 @@ class Pages(BaseHTTPRequestHandler):
         if name in where:
             self.send_header("Location", where[name] + rest)
         kinds = {"page": "text/html; charset=latin-1", "picture": "image/png"}
+        kinds["spelt"] = f"text/plain; charset={rest}"
         self.send_header("Content-Type", kinds.get(name, "text/plain"))
         self.end_headers()
         if name == "flood":
@@ -165,12 +185,15 @@ async def test_fetching(session: Session, pages: str) -> None:
         flood = await tools("fetch", url=f"{pages}/flood")
         assert len(flood) < 31_000
         assert "no text" in await tools.refused("fetch", url=f"{pages}/picture")
+        for charset in ("none-such", "hex", "idna", "undefined"):
+            assert (await tools("fetch", url=f"{pages}/spelt?{charset}")).endswith("\nhé")
         with_user = pages.replace("http://", "http://me:pass@")
         for url, part in (
             ("file:///etc/passwd", "only URLs"),
             (with_user, "a user or a password"),
             ("http://allowed.test\\@denied.test/", "backslashes"),
             ("http:///", "only URLs"),
+            ("http://127.0.0.1:99999/", "65535"),
         ):
             told = await tools.refused("fetch", url=url)
             assert part in told
@@ -192,7 +215,7 @@ async def test_what_is_offered(session: Session) -> None:
         assert all(tool.input_schema["additionalProperties"] is False for tool in listed)
         hints = [tool.annotations.read_only_hint for tool in listed if tool.annotations]
         assert hints == [False, True]
-        assert "there is no tool" in await tools.refused("write_file", path="a", content="")
+        assert "there is no such tool" in await tools.refused("write_file", path="a", content="")
     assert not (session.work / "a").exists()
 
 
@@ -357,16 +380,40 @@ def test_called_by_hand_it_says_what_it_is(session: Session) -> None:
     assert main(["--http"]) == 2
 
 
-def test_it_ends_with_its_input_and_prints_nothing(session: Session) -> None:
+@pytest.mark.parametrize("more", [[], ["--http"]], ids=["stdio", "http"])
+@pytest.mark.parametrize(
+    ("streams", "code"),
+    [("<&-", 125), (">&-", 125), ("<&- >&- 2>&-", 125), (">/dev/full", 125), ("2>&-", 0)],
+)
+def test_streams_that_are_no_use(
+    session: Session, streams: str, code: int, more: list[str]
+) -> None:
     done = subprocess.run(
-        server_words(session),
+        ["/bin/sh", "-c", f'"$@" {streams}', "sh", *server_words(session), *more],
+        cwd=session.work,
+        input=json.dumps(INITIALIZE).encode() + b"\n",
+        capture_output=True,
+        timeout=20,
+        check=False,
+    )
+    assert done.returncode == code
+    said = done.stderr.decode()
+    assert "Traceback" not in said
+    assert said.count("\n") == (1 if code and "2>" not in streams else 0), said
+
+
+@pytest.mark.parametrize("more", [[], ["--http"]], ids=["stdio", "http"])
+def test_it_ends_with_its_input_and_prints_nothing(session: Session, more: list[str]) -> None:
+    done = subprocess.run(
+        [*server_words(session), *more],
         cwd=session.work,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=20,
         check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == b"" or more
 
 
 # --- the wire, where a client of the SDK's would hide what happens ---

@@ -142,6 +142,8 @@ def test_a_move_is_followed_where_it_can_be_relied_on(project: Path) -> None:
     assert outcome("cd '$x' && touch new") == "denied"
     assert outcome('cd "$x" && touch new') == "undecidable"
     assert outcome("cd src; cd -; touch new") == "undecidable"
+    assert outcome("CDPATH=docs; cd src; touch new") == "undecidable"
+    assert outcome("shopt -s cdable_vars; src=docs; cd src && touch new") == "undecidable"
     assert outcome("".join("cd src; cd ..; " for _ in range(20)) + "touch src/new") != "denied"
 
 
