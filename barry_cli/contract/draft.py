@@ -7,7 +7,7 @@ adapter never looked at becomes a warning, and a guarantee can only go down, wit
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
@@ -75,6 +75,7 @@ class PlanDraft:
         self._watched = _Watched(config)
         self._guarantees = guarantees
         self._lowered: dict[str, str] = {}
+        self._servers_out: list[str] = []
         self._folders: list[Path] = []
 
     def __enter__(self) -> Self:
@@ -113,6 +114,11 @@ class PlanDraft:
         """
         self._guarantees = lowered(self._guarantees, **levels)
         self._lowered.update(dict.fromkeys(levels, because))
+
+    def without_servers(self, names: Iterable[str], because: str) -> None:
+        """These MCP servers that were asked for can't be brought. ``because`` is a warning."""
+        self.warn(because)
+        self._servers_out += names
 
     def denied(self, native_tools: tuple[str, ...], native: NativeControl | None) -> list[str]:
         """The tools to switch off. What this mode can't switch off is warned about and left out."""
@@ -164,6 +170,7 @@ class PlanDraft:
         for name, called in _CALLED.items():
             if _asked(self._config, name) and name not in self._watched.names_read:
                 self.warn(f"{self.label} can't be given {called} in this mode: that is left out")
+                self._servers_out += self._config.mcp_servers if name == "mcp_servers" else ()
         return LaunchPlan(
             command=command,
             args=(*self.args, *(self._config.extra_args or ())),
@@ -172,6 +179,7 @@ class PlanDraft:
             guarantees=self._guarantees,
             lowered=dict(self._lowered),
             warnings=tuple(self.warnings),
+            servers_left_out=tuple(self._servers_out),
             tmp_dirs=tuple(str(folder) for folder in self._folders),
             harness_session_id=harness_session_id,
             inbox=inbox,

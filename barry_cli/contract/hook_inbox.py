@@ -9,6 +9,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from barry_cli.base.problems import Refused
 from barry_cli.contract.evidence import Underway, spoken
 
 if TYPE_CHECKING:
@@ -71,7 +72,11 @@ class HookInbox:
         if not self._underway.waiting:
             self._record.from_here()
         self._underway.wrote(message["id"], text)
-        given = await self.give(message["id"], text)
+        try:
+            given = await self.give(message["id"], text)
+        except Refused:
+            self._underway.failed(message["id"])
+            raise
         if not given:
             self._underway.failed(message["id"])
         return given
@@ -134,12 +139,12 @@ class _Record:
         self._rest = b""
         try:
             self._read = os.path.getsize(self._path) if self._path is not None else 0
-        except OSError:
+        except (OSError, ValueError):  # a path with a NUL is none
             self._read = 0
 
     def lines(self) -> Iterator[bytes]:
         """The whole lines since the last look; one that can't be read is looked at again."""
-        if self._path is None:
+        if self._path is None or not os.path.isfile(self._path):  # a pipe would be waited for
             return
         try:
             with open(self._path, "rb") as file:

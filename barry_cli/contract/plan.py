@@ -25,7 +25,8 @@ class LaunchInbox(Protocol):
     async def deliver(self, message: Mapping[str, str]) -> bool:
         """Put one message (``content``, ``id``, and perhaps ``from``) in front of the agent.
 
-        False when nothing received it: it is then held, and offered again later.
+        False when nothing received it: it is then held, and offered again later. Raises Refused for
+        one that can never be delivered, before anything of it was: it has failed then.
         """
         ...
 
@@ -71,6 +72,8 @@ class LaunchPlan(Command):
     """Why each guarantee that is less than the mode's is less: field name -> reason."""
     warnings: tuple[str, ...] = ()
     """Things the user should know that are not failures."""
+    servers_left_out: tuple[str, ...] = ()
+    """MCP servers that were asked for and that the harness won't have; a warning says why."""
     tmp_dirs: tuple[str, ...] = ()
     """Folders that the adapter created; the caller removes them on exit, spawned or not."""
     harness_session_id: str | None = None

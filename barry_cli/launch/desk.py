@@ -196,6 +196,8 @@ class Desk:
                 await asyncio.gather(
                     server.close(), self._last_evidence(evidence, spool), self._last_capture()
                 )
+                if self._pump is not None:
+                    await self._pump.end()
                 try:
                     spool.settle(kept.session_id, over=True)
                 except StoreProblem as problem:

@@ -22,6 +22,10 @@ GIVING_SECONDS = 5.0
 """How long a hook that took a text may take to say that it has written it."""
 
 
+TOGETHER_LETTERS = 256 * 1024
+"""How much one hook is given at most, unless a single text is more: harnesses cut what is long."""
+
+
 class Wire(Protocol):
     """A connection to something inside the harness."""
 
@@ -45,6 +49,10 @@ class Asking:
         said: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._texts.append((text, said))
         return said
+
+    def has_room(self, text: str) -> bool:
+        """Whether this can be said along with the others."""
+        return not self._texts or len(self.text) + len(text) <= TOGETHER_LETTERS
 
     @property
     def text(self) -> str:
@@ -121,7 +129,9 @@ class Within:
         """
         for asking in self._asking:
             told = asking.notice
-            if not asking.closed.is_set() and (fits is None or (told is not None and fits(told))):
+            if asking.closed.is_set() or not asking.has_room(text):
+                continue
+            if fits is None or (told is not None and fits(told)):
                 said = asking.take(text)
                 self.taken.set()
                 return await said

@@ -6,24 +6,20 @@ build, model, native tools, plan, promise.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from barry_cli.base.ids import new_id
 from barry_cli.base.paths import Folders
-from barry_cli.base.problems import BarryError, Refused
 from barry_cli.base.secrets import redact
 from barry_cli.contract.adapter import Adapter, LaunchMode
-from barry_cli.contract.draft import made
-from barry_cli.contract.guarantees import changed, lowered, raised
 from barry_cli.contract.levels import ModeId
 from barry_cli.contract.native import configure_harness_session
 from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig
 from barry_cli.groundwork import environment
-from barry_cli.groundwork.asked import as_before, check_platform, check_text, made_whole, unfit
+from barry_cli.groundwork.asked import as_before, check_platform, check_text, made_whole
 from barry_cli.groundwork.bounds import NOTHING_HELD, Held, applying, hold, restricts
 from barry_cli.groundwork.conversation import find_conversation, place, recorded
 from barry_cli.groundwork.guarding import guarded_servers
@@ -40,6 +36,7 @@ from barry_cli.groundwork.routing import route
 from barry_cli.groundwork.surroundings import as_found
 from barry_cli.groundwork.writers import other_writers
 from barry_cli.launch.modes import choose_mode
+from barry_cli.launch.planning import check_denials, discard, make_plan, refuse_unruled, tried
 from barry_cli.turns.store.sessions import SessionRow, Sessions
 
 if TYPE_CHECKING:
@@ -113,18 +110,6 @@ class Prepared:
             self.instruments.discard()
 
 
-def discard(plan: LaunchPlan) -> None:
-    """Remove the folders that a plan made, spawned or not."""
-    _remove(plan.tmp_dirs)
-
-
-def _remove(folders: Iterable[str]) -> None:
-    for folder in folders:
-        import shutil
-
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 async def prepare(
     request: LaunchRequest, folders: Folders, registry: Adapters, base_env: Mapping[str, str]
 ) -> Prepared:
@@ -163,7 +148,16 @@ async def prepare(
     session_id = new_id()
     instruments = None
     if chosen.id == "instrumented":
-        instruments = _instruments(session_id, adapter, bound, cwd, folders, registry, program)
+        instruments = _instruments(
+            session_id,
+            adapter,
+            bound,
+            cwd,
+            folders,
+            registry,
+            program,
+            denied=request.denied_tools,
+        )
     try:
         config = configure_harness_session(
             SessionConfig(
@@ -196,15 +190,16 @@ async def prepare(
             chosen.mode.native,
         )
         planned = await make_plan(adapter, chosen.mode, config)
+        held = held.come_to(planned)
         plan = held.lower(planned)
     except BaseException:
         if instruments is not None:
             instruments.discard()
         raise
     try:
-        _check_denials(adapter, denied, plan)
+        check_denials(adapter, denied, plan)
         if instruments is not None and restricts(bound):
-            _refuse_unruled(adapter, chosen.mode, planned)
+            refuse_unruled(adapter, chosen.mode, planned)
         if instruments is not None:
             plan = tried(plan, adapter, instruments, cwd, restricted=restricts(bound))
         refuse_less(request, plan.guarantees, plan.lowered, program.unverified)
@@ -269,16 +264,24 @@ def _instruments(
     folders: Folders,
     registry: Adapters,
     program: Program,
+    *,
+    denied: Sequence[str],
 ) -> Instruments:
     # It brings asyncio along, which a launch that hands over can do without.
     from barry_cli.launch.instruments import arrange
 
+    held_to = bound.bound if bound is not None else None
+    if denied:
+        from barry_cli.policy.merge import merge_bounds
+
+        # What can't be switched off is refused call by call.
+        held_to = merge_bounds(held_to, {"deniedTools": list(denied)})
     bag = registry.record(adapter.id).bag
     return arrange(
         session_id,
         adapter=adapter,
         manifest=bag.manifest if bag is not None else None,
-        bound=bound.bound if bound is not None else None,
+        bound=held_to,
         cwd=cwd,
         folders=folders,
         env=program.env,
@@ -286,123 +289,5 @@ def _instruments(
     )
 
 
-def _refuse_unruled(adapter: Adapter, mode: LaunchMode, plan: LaunchPlan) -> None:
-    """What a bound takes back was decided by what the mode rules on: a plan that can't arrange that
-    holds no bound.
-    """
-    if mode.guarantees.gating == "hooks" and plan.guarantees.gating != "hooks":
-        raise Refused(
-            f"the bound can't be held: {plan.lowered['gating']}",
-            hint="guest mode switches off what could break the bound",
-            details={"adapterId": adapter.id},
-        )
-
-
-def tried(
-    plan: LaunchPlan, adapter: Adapter, instruments: Instruments, cwd: str, *, restricted: bool
-) -> LaunchPlan:
-    """The plan with no more gating than its hooks were just seen to have.
-
-    Raises Refused where a bound depends on them, or where nothing could rule at all.
-    """
-    if plan.guarantees.gating != "hooks":
-        return plan
-    if instruments.installed is None and not plan.reports_loaded:
-        raise Refused(
-            f"the plan of adapter {adapter.id} promises to rule on calls, and neither a hook nor a "
-            "plugin of it does",
-            hint="this is a fault of the adapter; an update may mend it",
-        )
-    because = instruments.unsound(cwd)
-    if because is None:
-        return plan
-    if restricted:
-        raise Refused(
-            f"the bound can't be held: {because}",
-            hint="`barry doctor` looks closer; guest mode switches off what could break the bound",
-            details={"adapterId": adapter.id},
-        )
-    return replace(
-        plan,
-        guarantees=lowered(plan.guarantees, gating="static"),
-        lowered={**plan.lowered, "gating": because},
-    )
-
-
 def _hidden(plan: LaunchPlan, instruments: Instruments | None) -> tuple[str, ...]:
     return plan.secrets if instruments is None else (*plan.secrets, *instruments.secrets)
-
-
-async def make_plan(adapter: Adapter, mode: LaunchMode, config: SessionConfig) -> LaunchPlan:
-    """The adapter's plan, held to its mode's promise.
-
-    Raises Refused when the adapter fails or promises more than its mode; then the folders that
-    the plan made are gone.
-    """
-    before = len(made)
-    try:
-        with as_found():
-            plan = await mode.plan(config)
-    except BaseException as error:
-        _remove(str(folder) for folder in made[before:])
-        if isinstance(error, BarryError) or not isinstance(error, Exception | SystemExit):
-            raise
-        raise Refused(
-            f"the adapter {adapter.id} failed while planning: {type(error).__name__}: {error}",
-            hint="this is a fault of the adapter; `barry adapter check` on its folder may name it",
-            details={"adapterId": adapter.id},
-        ) from error
-    problem = _plan_problem(mode, plan, config)
-    if problem:
-        if isinstance(plan, LaunchPlan):
-            discard(plan)
-        _remove(str(folder) for folder in made[before:])
-        raise Refused(
-            f"the plan of adapter {adapter.id} is refused: {problem}",
-            hint="this is a fault of the adapter; an update may mend it",
-            details={"adapterId": adapter.id},
-        )
-    return plan
-
-
-def _plan_problem(mode: LaunchMode, plan: object, config: SessionConfig) -> str | None:
-    if not isinstance(plan, LaunchPlan):
-        return f"it is a {type(plan).__name__}, not a LaunchPlan"
-    if more := raised(mode.guarantees, plan.guarantees):
-        return f"it promises more than its mode in {', '.join(more)}"
-    if silent := [
-        name for name in changed(mode.guarantees, plan.guarantees) if name not in plan.lowered
-    ]:
-        return f"it lowers {', '.join(silent)} without a reason"
-    if plan.guarantees.delivery not in ("none", "on-resume") and plan.inbox is None:
-        return f"it promises delivery {plan.guarantees.delivery} and has no inbox"
-    return _unfit_to_start(plan, config)
-
-
-def _unfit_to_start(plan: LaunchPlan, config: SessionConfig) -> str | None:
-    values = [value for value in plan.env.values() if value is not None]
-    # What the user gave was looked at before, so this is of the adapter's own making.
-    for text in (plan.command, *plan.args, *plan.env, *values):
-        if problem := unfit(text, bytes_pass=True):
-            return f"an argument or a variable {problem}"
-    for kept in (plan.cwd, plan.harness_session_id):  # in the record of the session
-        if kept is not None and (problem := unfit(kept)):
-            return f"its folder or the conversation's id {problem}"
-    if any(not name or "=" in name for name in plan.env):
-        return "the name of a variable is empty or holds '='"
-    if plan.cwd is not None and not os.path.isdir(plan.cwd):
-        return f"it would start in {plan.cwd}, which is no folder"
-    typed = set(config.extra_args or ())  # what the user types is the user's to show
-    ours = [word for word in plan.args if word not in typed]
-    if any(redact(word, plan.secrets) != word for word in ours):
-        return "an argument holds a secret, which everybody on this machine could read"
-    return None
-
-
-def _check_denials(adapter: Adapter, denied: tuple[str, ...], plan: LaunchPlan) -> None:
-    """A launch that was asked to deny tools and can't says so in its promise."""
-    if denied and adapter.capabilities.tool_denial == "none" and plan.guarantees.gating != "none":
-        raise Refused(
-            f"the plan of adapter {adapter.id} promises to deny tools that its harness can't deny",
-            hint="this is a fault of the adapter; an update may mend it",
-        )

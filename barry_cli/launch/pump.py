@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from barry_cli.base.problems import StoreProblem
+from barry_cli.base.problems import Refused, StoreProblem
 from barry_cli.contract.plan import EvidentInbox, LaunchInbox
 from barry_cli.inbox.messages import NOT_OBSERVABLE, Message
 from barry_cli.inbox.spool import Spool
@@ -29,6 +29,7 @@ TOGETHER = 20
 """How many messages one hook is given at most."""
 
 _STORE_SECONDS = 1.0
+_END_SECONDS = 0.3
 
 
 class Pump:
@@ -52,13 +53,14 @@ class Pump:
         self._evident = isinstance(inbox, EvidentInbox)
         self._wake = asyncio.Event()
         self._handed: list[asyncio.Task[bool]] = []
+        self._under_way: set[asyncio.Task[bool]] = set()
 
     def wake(self) -> None:
         """Something happened that may let a message in."""
         self._wake.set()
 
     async def run(self) -> None:
-        """Deliver until cancelled. What is under way then is not known to have arrived."""
+        """Deliver until cancelled. What is under way then goes on until ``end``."""
         pause = FIRST_SECONDS
         while True:
             self._wake.clear()
@@ -68,7 +70,7 @@ class Pump:
                 if free and message is not None and await self._offer(message):
                     pause = FIRST_SECONDS
                     continue
-            except StoreProblem as problem:
+            except Exception as problem:  # nothing is lost for it: the next look finds it
                 self._failed(problem)
                 message = None
             if message is not None and self._wake.is_set():
@@ -78,6 +80,13 @@ class Pump:
                 continue
             await self._sleep(LOOK_SECONDS if message is None else pause)
             pause = FIRST_SECONDS if message is None else min(2 * pause, LAST_SECONDS)
+
+    async def end(self) -> None:
+        """Cut short what is still under way: nobody knows how far it came."""
+        if left := list(self._under_way):
+            for each in left:
+                each.cancel()
+            await asyncio.wait(left, timeout=_END_SECONDS)
 
     async def watch(self) -> None:
         """Mark what the harness itself shows to have arrived, for as long as it shows anything."""
@@ -92,6 +101,8 @@ class Pump:
             return True  # somebody else's, or gone
         self._within.taken.clear()
         delivering = asyncio.create_task(self._deliver(message))
+        self._under_way.add(delivering)
+        delivering.add_done_callback(self._under_way.discard)
         taken = asyncio.create_task(self._within.taken.wait())
         try:
             await asyncio.wait({delivering, taken}, return_when=asyncio.FIRST_COMPLETED)
@@ -115,6 +126,10 @@ class Pump:
         try:
             async with asyncio.timeout(DELIVER_SECONDS):
                 received = await self._inbox.deliver(message.offered())
+        except Refused as refusal:
+            why = str(refusal)
+            await self._mark(lambda: spool.failed(session, message.id, why))
+            return True
         except Exception as error:  # the adapter's code: nobody knows how far it came
             why = f"its delivery failed: {str(error) or type(error).__name__}"
             if not isinstance(error, OSError):  # OSError says that the other end went away

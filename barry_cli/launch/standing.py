@@ -43,6 +43,7 @@ class Standing:
         self.guarantees = guarantees
         """What this session really has."""
         self.lowered = dict(lowered)
+        self._reasons = dict(lowered)
 
     def notice(self, notice: Notice) -> None:
         """What a notice says of the session."""
@@ -71,12 +72,20 @@ class Standing:
             level = planned
         if level == getattr(self.guarantees, kind):
             return
-        self.guarantees = self.guarantees.model_copy(update={kind: level})
-        if level == planned:
-            self.lowered.pop(kind, None)
-        else:
-            self.lowered[kind] = because
+        self._put(kind, level, planned, because)
+        if kind == "delivery":
+            # What comes only when a turn is over can't join one.
+            joins = self._planned.steer and not stronger(kind, "tool-call", level)
+            self._put("steer", joins, self._planned.steer, because)
         self._change(guarantees=snapshot(self.guarantees), lowered=self.lowered)
+
+    def _put(self, kind: str, level: object, planned: object, because: str) -> None:
+        self.guarantees = self.guarantees.model_copy(update={kind: level})
+        self.lowered.pop(kind, None)
+        if level != planned:
+            self.lowered[kind] = because
+        elif kind in self._reasons:
+            self.lowered[kind] = self._reasons[kind]
 
     def _change(self, **values: object) -> None:
         try:

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
 
@@ -236,9 +236,10 @@ def _stay(
         on_start=on_start,
         on_tick=look or _nothing,
     )
-    if desk is not None:
-        desk.close()
     try:
+        if desk is not None:
+            with _uninterrupted():  # the record of how it ended comes after
+                desk.close()
         if look is not None:
             look()
             look.record()
@@ -254,6 +255,16 @@ def _stay(
     except StoreProblem as problem:
         reporter.warn(f"how the session ended is not recorded: {problem}")
     return ended
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """For the moment after the harness has ended, when its user may still press ^C."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
 def _nothing() -> None:

@@ -16,6 +16,7 @@ from barry_cli.contract.adapter import LaunchMode
 from barry_cli.contract.data import snapshot
 from barry_cli.contract.guarantees import changed as differing
 from barry_cli.contract.guarantees import raised
+from barry_cli.contract.levels import ModeId
 from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig
 from barry_cli.registry.records import InstalledAdapter
@@ -140,7 +141,7 @@ def plan_is_repeatable(subject: Subject) -> None:
     """The same configuration gives the same plan, apart from ids and temporary folders."""
     with private_place() as place:
         for name, mode in subject.launch_modes.items():
-            first, second = (answer(subject, mode, place.config(subject)) for _ in range(2))
+            first, second = (answer(subject, mode, place.config(subject, name)) for _ in range(2))
             for part in first:
                 require(
                     first[part] == second.get(part),
@@ -153,7 +154,7 @@ def every_field_is_honoured_or_named(subject: Subject) -> None:
     ignored = []
     with private_place() as place:
         for name, mode in subject.launch_modes.items():
-            plain = place.config(subject)
+            plain = place.config(subject, name)
             ignored += [
                 f"{name}: {case.name}"
                 for case in cases(subject, place)
@@ -179,15 +180,15 @@ def plans_keep_the_rules(subject: Subject) -> None:
         with private_place() as place:
             for case in [Case("nothing", ({},)), *cases(subject, place)]:
                 for _, fields in case.together():
-                    wrong = _wrong(subject, mode, place, fields)
+                    wrong = _wrong(subject, name, mode, place, fields)
                     problems += [f"{name}, {case.name}: {problem}" for problem in wrong]
     require(not problems, "\n".join(dict.fromkeys(problems)))
 
 
 def _wrong(
-    subject: Subject, mode: LaunchMode, place: Place, fields: Mapping[str, object]
+    subject: Subject, name: ModeId, mode: LaunchMode, place: Place, fields: Mapping[str, object]
 ) -> Iterator[str]:
-    config = changed(place.config(subject), {**fields, "extra_args": EXTRA})
+    config = changed(place.config(subject, name), {**fields, "extra_args": EXTRA})
     try:
         plan = make_plan(subject, mode, config)
     except BarryError:

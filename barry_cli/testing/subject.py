@@ -15,10 +15,12 @@ from pathlib import Path
 
 from barry_cli.base.problems import BarryError
 from barry_cli.contract.adapter import Adapter, LaunchMode
+from barry_cli.contract.instrument import HookCall, Instrument
 from barry_cli.contract.levels import ModeId
 from barry_cli.contract.native import configure_harness_session
 from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig
+from barry_cli.launch.inside import Within
 from barry_cli.registry.content import PackageProblem
 from barry_cli.registry.examine import Examined, examine
 from barry_cli.registry.ledger import describe
@@ -119,13 +121,26 @@ class Place:
         made.mkdir(exist_ok=True)
         return str(made)
 
-    def config(self, subject: Subject) -> SessionConfig:
+    def config(self, subject: Subject, mode: ModeId) -> SessionConfig:
         """A session that asks for nothing beyond all of the harness's own tools."""
         return SessionConfig(
+            instrument=self._instrument() if mode == "instrumented" else None,
             session_id="conformance01",
             cwd=str(self.cwd),
             env={"HOME": str(self.home), "PATH": "/usr/bin:/bin", "TERM": "xterm-256color"},
             allowed_native_tools=subject.adapter.native_tools,
+        )
+
+    def _instrument(self) -> Instrument:
+        """What an instrumented launch gives: hooks that refuse everything and tell nothing."""
+        return Instrument(
+            ruling=HookCall(command="/bin/false || exit 2", words=("/bin/false",)),
+            notice=HookCall(command="/bin/true || exit 0", words=("/bin/true",)),
+            deadline_seconds=20,
+            fingerprint="0" * 32,
+            socket=str(self.root / "session.sock"),
+            key="conformance-key-0123456789abcdef",
+            inside=Within(),
         )
 
 
@@ -157,7 +172,7 @@ def make_plan(subject: Subject, mode: LaunchMode, config: SessionConfig) -> Laun
     Raises BarryError when it is refused, and NotConforming for what no planning may do.
     """
     cut = configure_harness_session(config, subject.adapter.native_tools, mode.native)
-    before = copy.deepcopy(cut)
+    before = copy.deepcopy(replace(cut, instrument=None))
 
     async def plan() -> LaunchPlan:
         return await mode.plan(cut)
@@ -169,7 +184,9 @@ def make_plan(subject: Subject, mode: LaunchMode, config: SessionConfig) -> Laun
     except Exception as error:
         raise NotConforming(f"plan raises {describe(error)}") from error
     require(isinstance(made, LaunchPlan), f"plan gives a {type(made).__name__}, not a LaunchPlan")
-    require(cut == before, "plan changes the configuration that it is given")
+    require(
+        replace(cut, instrument=None) == before, "plan changes the configuration that it is given"
+    )
     return made
 
 
@@ -191,6 +208,7 @@ def essence(plan: LaunchPlan) -> Mapping[str, object]:
     names = {folder: f"<folder {number}>" for number, folder in enumerate(plan.tmp_dirs)}
     if plan.harness_session_id:
         names[plan.harness_session_id] = "<conversation>"
+    names.update(dict.fromkeys(plan.secrets, "<secret>"))
 
     def plain(text: str | None) -> str | None:
         if text is None:

@@ -27,7 +27,7 @@ from barry_cli.inbox.place import Place, claim
 from barry_cli.inbox.spool import Spool
 from barry_cli.launch.desk import Desk, Kept
 from barry_cli.launch.instruments import Instruments, arrange
-from barry_cli.launch.prepare import discard, make_plan, tried
+from barry_cli.launch.planning import discard, make_plan, tried
 from barry_cli.policy.bound_file import bound_of
 from barry_cli.turns.store.sessions import SessionRow, Sessions, now
 

@@ -8,25 +8,23 @@ import os
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from barry_cli.base.ids import new_id
-from barry_cli.base.local_executor import LocalExecutor
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import BarryError
 from barry_cli.contract.adapter import Adapter, LaunchMode, Mode, SessionMode
-from barry_cli.contract.engine import EngineHandle, EngineSpec
 from barry_cli.contract.events import Done, SessionEvent
-from barry_cli.contract.execution import RunningProcess
 from barry_cli.contract.levels import ModeId
 from barry_cli.contract.native import configure_harness_session
-from barry_cli.contract.plan import Command, LaunchPlan
+from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.proof import NotShown, Ruled
 from barry_cli.contract.session import DeliveryOptions, Session, SessionConfig
 from barry_cli.groundwork import environment
-from barry_cli.launch.prepare import discard, make_plan
+from barry_cli.launch.planning import discard, make_plan
+from barry_cli.verify.bending import Bend, BentExecutor, no_engine, without
 from barry_cli.verify.models import ModelServer
 from barry_cli.verify.scripted import Model
 from barry_cli.verify.terminal import ScreenTerminal
@@ -36,19 +34,10 @@ if TYPE_CHECKING:
     from barry_cli.contract.instrument import Notice
     from barry_cli.verify.attended import Attended
 
+__all__ = ["KEY", "Bend", "Proof", "Proven", "prove", "without"]
+
 KEY = "sk-made-up-0123456789abcdefghijklmnopqrstuv"
 """A key that opens nothing; long enough for harnesses that look at its end."""
-
-_Started = TypeVar("_Started", bound=Command)
-
-
-class Bend(Protocol):
-    """Changes a command before it starts: how a check is shown to fail without its guard.
-
-    It gets a launch's whole plan, and of a driven session each command.
-    """
-
-    def __call__(self, plan: _Started, /) -> _Started: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +205,8 @@ class Proof:
         mode = self.adapter.modes[self.mode]
         if not isinstance(mode, SessionMode):
             raise NotShown(f"{self.adapter.id} has no session mode {self.mode}")
-        executor = _Executor(self._file, self._bend)
-        session = await mode.start(self._config(mode, {"executor": executor, **config}), _no_engine)
+        executor = BentExecutor(self._file, self._bend)
+        session = await mode.start(self._config(mode, {"executor": executor, **config}), no_engine)
         self._sessions.append(session)
         return session
 
@@ -272,34 +261,6 @@ class Proof:
             attended.close()
         for plan in self._plans:
             discard(plan)
-
-
-class _Executor:
-    """This machine, with the program that is to be proven, and each command bent."""
-
-    local = True
-    variables: Mapping[str, str] = {}
-
-    def __init__(self, file: Callable[[str], str], bend: Bend | None) -> None:
-        self._file = file
-        self._bend = bend
-
-    async def start(
-        self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str, open_input: bool = False
-    ) -> RunningProcess:
-        command = Command(command=argv[0], args=tuple(argv[1:]), env=env, cwd=cwd)
-        if self._bend is not None:
-            command = self._bend(command)
-        return await LocalExecutor().start(
-            [self._file(command.command), *command.args],
-            env={name: value for name, value in command.env.items() if value is not None},
-            cwd=command.cwd or cwd,
-            open_input=open_input,
-        )
-
-
-async def _no_engine(spec: EngineSpec) -> EngineHandle:
-    raise NotShown(f"this check asks for an engine of the kind {spec.kind}, and none is started")
 
 
 async def prove(
@@ -371,19 +332,3 @@ def _manifest(adapter: Adapter, package: str) -> BagManifest | None:
 
     (folder, *_) = importlib.import_module(package).__path__
     return read_bag(Path(folder, adapter.bag))
-
-
-def without(*flags: str) -> Bend:
-    """A bend that takes flags, with the values that follow them, out of a plan."""
-
-    def bend(plan: _Started, /) -> _Started:
-        kept: list[str] = []
-        skipping = False
-        for word in plan.args:
-            if word.startswith("-"):
-                skipping = word.split("=", 1)[0] in flags
-            if not skipping:
-                kept.append(word)
-        return replace(plan, args=tuple(kept))
-
-    return bend

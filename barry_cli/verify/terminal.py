@@ -71,7 +71,7 @@ class ScreenTerminal:
                 if left <= 0:
                     return True
                 continue
-            except (pexpect.EOF, OSError):
+            except (pexpect.EOF, OSError, ValueError):  # ValueError: it was closed
                 return False
             self._feed(data)
 

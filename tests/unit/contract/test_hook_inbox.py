@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -129,6 +130,29 @@ def test_what_stood_there_before_shows_nothing(tmp_path: Path) -> None:
             await here.hear()
             assert here.shown == []
             here.write("user:again")
+            assert await here.until(1) == ["m1"]
+
+    run(test())
+
+
+@pytest.mark.parametrize("what", ["a pipe", "no path", "a folder"])
+def test_a_transcript_that_is_none_ends_nothing(tmp_path: Path, what: str) -> None:
+    """Hooks tell where it is: a pipe would be waited for, and with it all else."""
+    place = str(tmp_path / "other")
+    if what == "a pipe":
+        os.mkfifo(place)
+    elif what == "a folder":
+        os.mkdir(place)
+
+    async def test() -> None:
+        async with session(tmp_path) as here:
+            told = "a\0b" if what == "no path" else place
+            here.hooks.told.put_nowait(Notice(kind="start", transcript=told))
+            assert await here.send("m1", "hello")
+            await here.hear()
+            here.hooks.told.put_nowait(Notice(kind="start", transcript=str(here.transcript)))
+            await here.hear()
+            here.write("user:hello")
             assert await here.until(1) == ["m1"]
 
     run(test())

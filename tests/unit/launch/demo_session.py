@@ -11,13 +11,29 @@ from typing import Any
 
 import pexpect
 
+from barry_cli.hook.install import NOTICE_PROGRAM, PROGRAM
 from barry_cli.inbox.messages import Message
 from barry_cli.inbox.spool import Spool
+from barry_cli.policy import cache
 from barry_cli.turns.store.sessions import SessionRow
 from tests.toy import Barry, Done, written
 
 TOOLS = ("shell", "write", "read", "fetch", "agent")
 ALLOWING = f"allow={json.dumps(TOOLS)}"
+
+
+_bundles: dict[str, bytes] = {}
+
+
+def keep_bundles(barry: Barry) -> None:
+    """Have the hooks' programs kept in a test's own home: they are made once for all tests."""
+    place = barry.folders.policies
+    if not _bundles:
+        cache.keep_bundles(PROGRAM, NOTICE_PROGRAM)
+        _bundles.update({path.name: path.read_bytes() for path in place.glob("code-*.marshal")})
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name, data in _bundles.items():
+        (place / name).write_bytes(data)
 
 
 class DemoSession:
@@ -28,6 +44,7 @@ class DemoSession:
         self.script = barry.top / "script.json"
         self.play([])
         barry.install_shipped("demo")
+        keep_bundles(barry)
 
     def play(self, rules: list[dict[str, Any]]) -> None:
         """What the model does in the sessions that are started from now on."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from barry_cli.base.problems import BarryError
+from barry_cli.base.problems import BarryError, Refused
 from barry_cli.contract.data import snapshot
 from barry_cli.contract.guarantees import Guarantees
 from barry_cli.contract.instrument import Inside, Notice
@@ -25,6 +25,7 @@ from barry_cli.inbox.messages import NOT_OBSERVABLE, Message, Peer
 from barry_cli.inbox.place import claim
 from barry_cli.inbox.spool import Spool
 from barry_cli.launch.desk import Desk, Kept
+from barry_cli.launch.inside import TOGETHER_LETTERS
 from barry_cli.launch.instruments import Instruments, arrange
 from barry_cli.policy.bound_file import bound_of
 from barry_cli.registry.sample import test_adapter as sample
@@ -371,6 +372,23 @@ def test_what_nothing_received_is_offered_again_before_any_other(
     assert tries == ["first"] * 4 + ["second"]
 
 
+def test_a_message_that_can_never_go_in_has_failed_and_the_next_goes_on(
+    session: Callable[..., Session],
+) -> None:
+    def deliver(message: Mapping[str, str]) -> bool:
+        if message["content"] == "long":
+            raise Refused("it is too long")
+        return True
+
+    inbox = Evident(deliver)
+    one = session(inbox)
+    one.send("long", "good")
+    assert eventually(lambda: one.states() == ["failed", "consumed"])
+    assert one.messages()[0].reason == "it is too long"
+    one.desk.close()
+    assert one.desk.faults == []
+
+
 @pytest.mark.parametrize("error", [OSError("it went away"), ValueError("a mistake"), KeyError("x")])
 def test_a_delivery_that_fails_is_uncertain_and_the_next_goes_on(
     session: Callable[..., Session], error: Exception
@@ -420,6 +438,27 @@ def test_what_is_under_way_at_the_end_is_uncertain(session: Callable[..., Sessio
     assert one.states() == ["uncertain", "held"]
 
 
+def test_what_is_under_way_is_cut_short_before_the_end_is_recorded(
+    session: Callable[..., Session],
+) -> None:
+    """Or it could go on after it was called uncertain, with nobody to record how it went."""
+    seen: list[list[str]] = []
+
+    async def deliver(message: Mapping[str, str]) -> bool:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            seen.append(one.states())
+        return True
+
+    one = session(Inbox(deliver))
+    one.send("stuck")
+    assert eventually(lambda: one.states() == ["writing"])
+    one.desk.close()
+    assert seen == [["writing"]]
+    assert one.states() == ["uncertain"]
+
+
 def test_a_desk_that_hangs_is_left_behind(session: Callable[..., Session]) -> None:
     """Closing it is bounded, whatever an adapter does in its loop."""
 
@@ -455,6 +494,49 @@ def test_a_hook_that_asks_is_given_all_that_waits(session: Callable[..., Session
     assert eventually(lambda: one.states() == ["written", "written"])
 
 
+def test_a_hook_is_given_no_more_than_it_can_pass_on(session: Callable[..., Session]) -> None:
+    """What does not fit is for the next one; a text that alone is too long is given alone."""
+    half, whole = "h" * (TOGETHER_LETTERS // 2), "w" * (TOGETHER_LETTERS + 1)
+    one = session(by_hook)
+    one.send("first", half, whole, half, "last")
+    for given in (f"first\n\n{half}", whole, f"{half}\n\nlast"):
+        hook = one.line()
+        hook.say(type="notice", session=ID, kind="stop", takes=True, parts={})
+        assert hook.hear() == {"text": given}
+        hook.say(type="given")
+        hook.gone()
+        assert eventually(lambda: "writing" not in one.states())
+    assert one.states() == ["written"] * 5
+
+
+def test_a_hook_that_began_to_ask_during_an_offer_is_offered_it(
+    session: Callable[..., Session],
+) -> None:
+    offers = 0
+
+    def made(inside: Within) -> LaunchInbox:
+        async def deliver(message: Mapping[str, str]) -> bool:
+            nonlocal offers
+            offers += 1
+            if offers > 1:
+                return await inside.hand(message["content"])
+            while not inside.asks:  # where the hook was looked for a moment ago
+                await asyncio.sleep(0.01)
+            return False
+
+        return Inbox(deliver)
+
+    one = session(made)
+    one.send("now")
+    assert eventually(lambda: offers == 1)
+    hook = one.line()
+    hook.say(type="notice", session=ID, kind="stop", takes=True, parts={})
+    assert hook.hear() == {"text": "now"}
+    hook.say(type="given")
+    hook.gone()
+    assert eventually(lambda: one.states() == ["written"])
+
+
 def test_a_hook_that_asks_for_nothing_is_let_go_at_once(session: Callable[..., Session]) -> None:
     one = session(by_hook)
     for _ in range(3):
@@ -487,12 +569,15 @@ def test_a_hook_that_took_it_and_was_gone_leaves_it_uncertain(
 def test_a_guarantee_is_never_more_than_planned(session: Callable[..., Session]) -> None:
     inbox = Inbox(lambda message: False)
     inbox.guarantee = "turn-end"
-    one = session(inbox)
+    one = session(inbox, guarantees=FULL.model_copy(update={"steer": True}))
     assert eventually(lambda: one.row().guarantees["delivery"] == "turn-end")
-    assert one.row().lowered["delivery"]
+    # What comes only when a turn is over can't join one.
+    assert one.row().guarantees["steer"] is False
+    assert set(one.row().lowered) == {"delivery", "steer"}
     inbox.guarantee = "wake"
     assert eventually(lambda: one.row().guarantees["delivery"] == "wake")
-    assert "delivery" not in one.row().lowered
+    assert one.row().guarantees["steer"] is True
+    assert one.row().lowered == {}
 
 
 def test_one_that_can_not_be_there_says_so(

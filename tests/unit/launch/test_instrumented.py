@@ -6,6 +6,7 @@ import http.server
 import json
 import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -194,11 +195,23 @@ def test_a_dry_run_shows_it_and_leaves_nothing(barry: Barry, demo: DemoSession) 
     assert not barry.folders.run.exists() or not list(barry.folders.run.iterdir())
 
 
-def test_what_would_take_the_hooks_away_is_refused(barry: Barry, demo: DemoSession) -> None:
+@pytest.mark.parametrize(
+    ("words", "env", "named"),
+    [
+        (["--hooks", "/dev/null"], {}, "--hooks"),
+        (["--hooks=/dev/null"], {}, "--hooks=/dev/null"),
+        (["--bend", "no-hooks"], {}, "no-hooks"),
+        (["--bend=no-hooks"], {}, "no-hooks"),
+        ([], {"BARRY_DEMO_BEND": "deaf,no-hooks"}, "no-hooks"),
+    ],
+)
+def test_what_would_take_the_hooks_away_is_refused(
+    barry: Barry, demo: DemoSession, words: list[str], env: dict[str, str], named: str
+) -> None:
     with barry.leaves_nothing():
-        done = barry.refused("session", "launch", "demo", "--mode", "instrumented", "--",
-                             "--hooks", "/dev/null", env=demo.env)  # fmt: skip
-        says(done, 2, "--hooks would take Barry's hooks out")
+        done = barry.refused("session", "launch", "demo", "--mode", "instrumented", "--", *words,
+                             env={**demo.env, **env})  # fmt: skip
+        says(done, 2, f"{named} would take Barry's hooks out")
     assert not barry.folders.run.exists() or not list(barry.folders.run.iterdir())
 
 
@@ -279,6 +292,53 @@ def test_when_barry_is_killed_the_harness_goes_too(barry: Barry, demo: DemoSessi
     child = demo.launch()
     demo.leave(child)
     assert barry.litter() == []
+    assert not list(barry.folders.run.glob("*"))
+
+
+def test_it_is_stopped(barry: Barry, demo: DemoSession) -> None:
+    child = demo.launch()
+    row = demo.row()
+    done = barry.run("session", "stop", row.id)
+    assert done.code == 0, done
+    assert barry.ended(child) == 128 + signal.SIGTERM
+    row = demo.row()
+    assert (row.state, row.token_digest, row.activity) == ("ended", None, None)
+    assert barry.litter() == []
+    assert not list(barry.folders.run.glob("*"))
+
+
+SAYING_ITS_KEY = "Path(config.cwd, 'key').write_text(config.instrument.key)"
+A_PLUGIN = "import dataclasses; plan = dataclasses.replace(plan, reports_loaded=True)"
+
+
+@pytest.mark.parametrize("held", [True, False], ids=["under a bound", "without one"])
+def test_a_plugin_that_does_not_report_ends_what_depends_on_it(barry: Barry, held: bool) -> None:
+    barry.install(modes=("guest", "instrumented"), planning=SAYING_ITS_KEY, planned=A_PLUGIN)
+    bound = barry.top / "own.toml"
+    bound.write_text("[bash]\ndenyPrograms = ['touch']\n")
+    words = ("--bound", str(bound)) if held else ()
+    child = barry.launch("--mode", "instrumented", *words)
+    row = barry.row()
+    with socket.socket(socket.AF_UNIX) as link:
+        link.connect(row.socket or "")
+        key = (barry.work / "key").read_text()
+        link.sendall(json.dumps({"type": "own", "key": key, "kind": "prompt"}).encode() + b"\n")
+        assert eventually(lambda: barry.row().activity == "active")
+        if held:
+            assert barry.ended(child) == 2
+            assert "was ended, since its plugin did not say before the first" in written(child)
+        else:
+            child.sendline("quit 3")
+            assert barry.ended(child) == 3
+    assert barry.row().state == "ended"
+
+
+def test_a_program_that_can_not_be_started_leaves_nothing(barry: Barry) -> None:
+    toy = str(barry.bin / "toy")
+    barry.install(modes=("guest", "instrumented"), planned=f"import os; os.remove({toy!r})")
+    with barry.leaves_nothing():
+        done = barry.refused("session", "launch", "toy", "--mode", "instrumented")
+    assert done.code in (126, 127)
     assert not list(barry.folders.run.glob("*"))
 
 

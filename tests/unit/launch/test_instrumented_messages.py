@@ -133,6 +133,46 @@ def test_a_draft_is_kept(barry: Barry, demo: DemoSession) -> None:
     assert demo.told("user") == ["in between", "half a sentence"]
 
 
+def test_sent_while_barry_is_stopped_they_arrive_once(barry: Barry, demo: DemoSession) -> None:
+    child = demo.launch()
+    row = demo.row()
+    assert row.supervisor_pid is not None
+    os.kill(row.supervisor_pid, signal.SIGSTOP)
+    try:
+        assert demo.send(row.id, "are you there").code == 0
+        assert demo.states() == ["held"]
+    finally:
+        os.kill(row.supervisor_pid, signal.SIGCONT)
+    demo.until(child, lambda: demo.states() == ["consumed"])
+    for _ in range(10):
+        drain(child)
+    demo.leave(child)
+    assert demo.told("user") == ["are you there"]
+
+
+def test_a_suspended_one_has_it_when_it_goes_on(barry: Barry, demo: DemoSession) -> None:
+    """^Z stops Barry with the harness: what is sent then waits, and the draft stays."""
+    shell = barry.open("--norc", "-i", program=("/bin/bash",), env={**demo.env, "PS1": "shell> "})
+    shell.expect("shell> ")
+    shell.sendline(f"{sys.executable} -m barry_cli session launch demo --mode instrumented")
+    shell.expect("you> ")
+    shell.send("half")
+    shell.expect("half")
+    shell.sendcontrol("z")
+    shell.expect("Stopped")
+    assert demo.send(demo.row().id, "while it is suspended").code == 0
+    assert demo.states() == ["held"]
+    shell.sendline("fg")
+    shell.expect_exact("demo heard: while it is suspended")
+    shell.send(" a sentence\r")
+    shell.expect_exact("demo heard: half a sentence")
+    demo.until(shell, lambda: demo.states() == ["consumed"])
+    shell.send("/exit 3\r")
+    shell.expect("shell> ")
+    shell.sendline("echo status $?")
+    shell.expect_exact("status 3")
+
+
 def test_into_one_that_has_just_started_and_one_just_resumed(
     barry: Barry, demo: DemoSession
 ) -> None:

@@ -63,3 +63,19 @@ def test_what_goes_off_together_is_said(barry: Barry) -> None:
 
     assert "Edit can only be switched off together" in notes("Write")
     assert "together" not in notes("Shell")
+
+
+@pytest.mark.parametrize(
+    ("planning", "why"),
+    [
+        ("draft.args.append(f'--key={config.instrument.key}')", "an argument holds a secret"),
+        ("draft.env['TOY_KEY'] = config.instrument.key", "a variable holds the session's key"),
+    ],
+)
+def test_the_key_of_a_session_stays_out_of_what_others_read(
+    barry: Barry, planning: str, why: str
+) -> None:
+    barry.install(modes=("guest", "instrumented"), planning=planning)
+    with barry.leaves_nothing():
+        launch = ("session", "launch", "toy", "--mode", "instrumented", "--dry-run")
+        says(barry.run(*launch), 2, why)

@@ -5,17 +5,24 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from barry_cli.base.problems import GuaranteeNotMet, Refused
+from barry_cli.contract.guarantees import lowered
+from barry_cli.contract.plan import LaunchPlan
 from barry_cli.groundwork.request import LaunchRequest
 from barry_cli.hook.install import Installed
 from barry_cli.launch import instruments
+from barry_cli.launch import prepare as prepare_module
 from barry_cli.launch.prepare import Prepared, prepare
+from barry_cli.policy.ruling.rule import rule
 from barry_cli.registry.adapters import Adapters
 from tests.toy import Barry
+from tests.unit.launch.demo_session import keep_bundles
 
 Break = Callable[[Installed], None]
 
@@ -50,6 +57,7 @@ def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 def prepared(barry: Barry, **asked: object) -> Prepared:
     barry.install_shipped("demo")
+    keep_bundles(barry)
     request = LaunchRequest(
         adapter="demo",
         mode="instrumented",
@@ -85,6 +93,40 @@ def test_unsound_hooks_lower_it_with_the_reason(barry: Barry, broken: None) -> N
 def test_under_a_requirement_they_refuse_it(barry: Barry, broken: None) -> None:
     with pytest.raises(GuaranteeNotMet, match="gating static, and hooks is required: the hook"):
         prepared(barry, require={"gating": "hooks"})
+    assert barry.litter() == []
+
+
+@pytest.mark.parametrize("denied", [(), ("read",)])
+def test_what_is_denied_by_name_is_refused_by_the_hook(
+    barry: Barry, denied: tuple[str, ...]
+) -> None:
+    made = prepared(barry, denied_tools=denied)
+    try:
+        assert made.instruments is not None
+        verdict = rule(made.instruments.policy, "read", {"path": "x"}, str(barry.work))
+        assert verdict.allowed is (denied == ())
+    finally:
+        made.discard()
+
+
+def test_a_plan_that_promises_less_holds_no_bound(
+    barry: Barry, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    planned = prepare_module.make_plan
+
+    async def less(*given: Any) -> LaunchPlan:
+        plan = await planned(*given)
+        guarantees = lowered(plan.guarantees, gating="static")
+        return replace(plan, guarantees=guarantees, lowered={"gating": "it is out of sorts"})
+
+    monkeypatch.setattr(prepare_module, "make_plan", less)
+    made = prepared(barry)
+    made.discard()
+    assert made.plan.guarantees.gating == "static"
+    bound = tmp_path / "own.toml"
+    bound.write_text("[bash]\ndenyPrograms = ['touch']\n")
+    with pytest.raises(Refused, match="the bound can't be held: it is out of sorts"):
+        prepared(barry, bounds=(str(bound),))
     assert barry.litter() == []
 
 

@@ -474,6 +474,10 @@ def bag(more: str = "", without: str = "\0") -> BagManifest:
             "bag: formats.f.answers.message leaves with an exit code, and only 0 is passed on",
         ),
         (
+            bag('[formats.f]\nevent = "E"\nkind = "after-tool"\nnames = { Bash = "Shel" }'),
+            "bag: formats.f.names leads to 'Shel', which is not in native_tools",
+        ),
+        (
             bag(
                 '[formats.f]\nevent = "E"\nkind = "stop"\n'
                 '[formats.g]\nevent = "F"\nkind = "end"\npaths = {event = "e"}'

@@ -133,6 +133,7 @@ def test_closing(screen: Open, script: str, code: int | None) -> None:
     assert terminal.close(seconds=1) == code
     assert not alive(terminal.pid)
     terminal.close()  # a second time is harmless
+    assert not terminal.pump(0.1)
 
 
 @pytest.mark.parametrize("then", ["sleep 60", "exit 0"])
