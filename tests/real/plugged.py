@@ -133,8 +133,8 @@ class Plugged:
         os.kill(barry.pid, signal.SIGKILL)
 
     def said(self) -> list[str]:
-        """Every user message of the newest request to the model, as it is."""
-        requests = self.lab.server.model_requests()
+        """Every user message of the newest request for a turn, as it is."""
+        requests = [each for each in self.lab.server.model_requests() if each.tools]
         found: list[str] = []
         for message in requests[-1].body["messages"] if requests else ():
             if message["role"] != "user":

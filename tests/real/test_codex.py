@@ -14,7 +14,7 @@ from barry_cli.contract.models import Endpoint
 from barry_cli.contract.plan import LaunchPlan
 from barry_cli.contract.session import SessionConfig, StdioMcpServer
 from barry_cli.groundwork import environment
-from barry_cli.launch.prepare import make_plan
+from barry_cli.launch.planning import make_plan
 from barry_cli.verify.models import ModelServer, Script
 from barry_cli.verify.proof import without
 from barry_cli.verify.terminal import ScreenTerminal
@@ -84,7 +84,8 @@ def sessions(lab: Lab) -> list[dict[str, Any]]:
 
 def test_a_launch_from_the_first_prompt_to_going_on(codex: Lab) -> None:
     codex.add()
-    job = codex.launch(*MODEL, *OPEN, "--deny-tool", "exec_command", "--require", "gating=static")
+    guest = ("--mode", "guest", "--require", "gating=static")
+    job = codex.launch(*MODEL, *OPEN, "--deny-tool", "exec_command", *guest)
     ask(job, "say one", "first-answer")
     ask(job, "try it", "round-over")
     assert not (codex.work / "denied").exists()

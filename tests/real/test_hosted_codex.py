@@ -519,10 +519,10 @@ async def test_the_users_settings_are_not_written(codex: HostedLab) -> None:
 
 async def test_the_users_own_servers_come_along_only_when_asked_for(codex: HostedLab) -> None:
     """And then every call of theirs is asked about, whatever the user approved in the TUI."""
-    from barry_adapter_codex.hosted_checks import _SERVER
+    from barry_adapter_codex.hosted_checks import SERVER
     from barry_adapter_codex.toml import toml
 
-    server = {"command": sys.executable, "args": ["-c", _SERVER]}
+    server = {"command": sys.executable, "args": ["-c", SERVER]}
     approved = {"tools": {"greet": {"approval_mode": "approve"}}}
     settings(codex, f"mcp_servers.mine = {toml({**server, **approved})}\n")
     greets = {"tool": "greet", "namespace": "mcp__mine", "input": {}}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -91,7 +93,7 @@ def heard(when: str, then: str) -> dict[str, object]:
 
 RULES = (
     {"when": "try it", "then": [bash("touch denied"), {"text": "round-over"}]},
-    {"when": "do it", "then": [bash(": > allowed"), {"text": "work-done"}]},
+    {"when": "make one", "then": [bash(": > allowed"), {"text": "work-done"}]},
     {"when": "a while", "then": [bash(SLOW), bash("true"), {"text": "without-more"}]},
     heard("wake up", "woken-up"),
     heard("/clear is", "took-it-in"),
@@ -168,7 +170,7 @@ UNGUARDED = {
     "case",
     [
         "no ruling",
-        "skills run commands",
+        pytest.param("skills run commands", marks=pytest.mark.long),
         pytest.param("the folder decides", marks=pytest.mark.long),
         pytest.param("messages are kept back", marks=pytest.mark.long),
     ],
@@ -184,15 +186,17 @@ def test_p11_p12_a_session_from_its_first_message_to_its_end(claude: Lab) -> Non
     """Just started, idle, busy, beside a dialog, just resumed, ended: each message once, as it was
     written.
     """
+    (claude.work / "CLAUDE.md").write_text("what this folder is about")
     held = bound(claude, NO_TOUCH)
     session = Session(claude, *MANUAL, bound=held)
     assert session.send("wake up") == "consumed"  # the TUI has hardly begun
     session.job.terminal.wait_for("woken-up")
+    assert claude.server.model_requests()[-1].contains("what this folder is about")
     session.ask("try it", "round-over")
     assert not (claude.work / "denied").exists()
     assert TOUCH_REFUSED in claude.server.tool_results()[-1].text
     # A message while it asks its user: it answers nothing, and waits.
-    session.ask("do it", QUESTION)
+    session.ask("make one", QUESTION)
     session.post("beside the dialog")
     session.until(lambda: session.states()[-1] == "written")
     session.until(lambda: session.row.activity == "waiting")
@@ -231,6 +235,13 @@ def test_p11_p12_a_session_from_its_first_message_to_its_end(claude: Lab) -> Non
     assert again.send("wake up again") == "consumed"
     again.until(lambda: again.times_told("wake up again") == 1)
     assert again.times_told(HARD) == 1
+    # Another conversation in the same session.
+    conversation = again.row.harness_session_id
+    again.job.terminal.submit("/clear")
+    again.until(lambda: again.row.harness_session_id != conversation)
+    assert again.send("wake up, all is new") == "consumed"
+    again.until(lambda: again.times_told("wake up, all is new") == 1)
+    assert again.times_told(HARD) == 0
     again.leave()
 
 
@@ -239,8 +250,7 @@ def test_messages_at_random_moments_arrive_in_order_and_once(claude: Lab) -> Non
     users_settings(claude, permissions={"allow": ["Bash"]})
     session = Session(claude, *MANUAL)
     session.ready()
-    # No more than it takes at once: what is beyond that comes one in two seconds.
-    texts = [f"number {index}." for index in range(24)]
+    texts = [f"number {index}." for index in range(30)]
     at_random_moments(session, texts)
     last = session.told()
     places = [[at for at, each in enumerate(last) if text in each] for text in texts]
@@ -250,6 +260,7 @@ def test_messages_at_random_moments_arrive_in_order_and_once(claude: Lab) -> Non
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)  # beyond thirty at once it takes one in two seconds
 def test_two_hundred_messages_at_random_moments(claude: Lab) -> None:
     claude.script({"when": "number", "then": [bash("true"), {"text": "counted"}], "framed": True})
     users_settings(claude, permissions={"allow": ["Bash"]})
@@ -259,7 +270,7 @@ def test_two_hundred_messages_at_random_moments(claude: Lab) -> None:
     for text in texts:
         session.post(text)
         session.job.terminal.pump(0.05)
-    session.until(lambda: set(session.states()) == {"consumed"}, seconds=280)
+    session.until(lambda: set(session.states()) == {"consumed"}, seconds=500)
     told = "\n".join(session.told())
     assert [told.count(text) for text in texts] == [1] * 200
     assert sorted(texts, key=told.index) == texts
@@ -331,16 +342,37 @@ def test_p01_p05_a_hook_that_is_gone_refuses_and_says_so(claude: Lab) -> None:
     other.ready()
     for each in _hooks(session).iterdir():
         each.unlink()
-    session.ask("do it", "work-done")
+    session.ask("make one", "work-done")
     result = claude.server.tool_results()[-1]
     assert result.is_error
     assert "can't open file" in result.text
     assert "Refused by the policy" not in result.text
     assert not (claude.work / "allowed").exists()
-    other.ask("do it", "work-done")
+    other.ask("make one", "work-done")
     assert (claude.work / "allowed").exists()
     session.leave()
     other.leave()
+
+
+@pytest.mark.long
+def test_p02_a_barry_that_stands_still_lets_nothing_through(claude: Lab) -> None:
+    users_settings(claude, permissions={"allow": ["Bash"]})
+    session = Session(claude, *MANUAL, bound=bound(claude, NO_TOUCH))
+    session.ready()
+    barry = session.row.supervisor_pid
+    assert barry is not None
+    os.kill(barry, signal.SIGSTOP)
+    try:
+        session.job.terminal.submit("try it")
+        session.job.terminal.wait_for("round-over", seconds=30)
+        assert TOUCH_REFUSED in claude.server.tool_results()[-1].text
+        assert not (claude.work / "denied").exists()
+    finally:
+        os.kill(barry, signal.SIGCONT)
+    session.ask("make one", "work-done")
+    assert (claude.work / "allowed").exists()
+    assert session.send("wake up") == "consumed"
+    session.leave()
 
 
 def _refused(lab: Lab) -> bool:
@@ -358,6 +390,39 @@ def _hooks(session: Session) -> Path:
                     (command,) = (call["command"] for call in hooks["PreToolUse"][0]["hooks"])
                     return Path(shlex.split(command)[3]).parent
     raise AssertionError("no settings were found in any command line")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("denied", [True, False], ids=["denied", "allowed"])
+def test_whatever_runs_commands_is_asked_about(claude: Lab, denied: bool) -> None:
+    """Monitors, the agents of workflows, what a schedule begins."""
+    workflow = """export const meta = { name: "t", description: "d" }
+    return await agent("inner work", { label: "x" })"""
+    monitor = {"description": "m", "timeout_ms": 5000, "command": "touch by-monitor"}
+    cron = {"cron": "* * * * *", "prompt": "it is time", "recurring": False}
+    claude.script(
+        {"when": "inner work", "then": [bash("touch by-workflow"), {"text": "inner-over"}]},
+        {"when": "it is time", "then": [bash("touch by-cron"), {"text": "fired"}], "framed": True},
+        {
+            "when": "try them",
+            "then": [
+                {"tool": "Monitor", "input": monitor},
+                {"tool": "Workflow", "input": {"script": workflow}},
+                {"tool": "CronCreate", "input": cron},
+                {"text": "tried-them"},
+            ],
+        },
+    )
+    tools = ["Bash", "Monitor", "Workflow", "CronCreate"]
+    users_settings(claude, permissions={"allow": tools})
+    session = Session(claude, *MANUAL, bound=bound(claude, NO_TOUCH) if denied else None)
+    session.ask("try them", "tried-them")
+    session.job.terminal.wait_for("fired", seconds=100)
+    made = sorted(path.name for path in claude.work.glob("by-*"))
+    assert made == ([] if denied else ["by-cron", "by-monitor", "by-workflow"])
+    refused = [TOUCH_REFUSED in result.text for result in claude.server.tool_results()]
+    assert refused.count(True) == (3 if denied else 0)
+    session.leave()
 
 
 def test_where_it_asks_about_nothing_calls_are_ruled_on_and_messages_come_by_hooks(
@@ -412,6 +477,7 @@ def test_without_its_socket_it_promises_less_and_messages_come_at_a_turns_end(
     session.ask("go on", "heard-it")
     session.until(lambda: session.states() == ["consumed"])
     assert session.times_told("at the end") == 1
+    assert session.send("z" * 10_000) == "failed"  # it would pass on the beginning alone
     session.leave()
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,7 +71,7 @@ def codex(lab: Callable[[str], Lab]) -> Lab:
         {"when": "a while", "then": [run(SLOW), "without-more"]},
         {"when": "wake up", "then": ["woken-up"]},
         {"when": "/status is", "then": ["took-it-in"]},
-        {"when": "number", "then": ["counted"]},
+        {"when": "note-", "then": ["counted"]},
     )
     made.add()
     return made
@@ -152,7 +152,7 @@ def test_a_session_from_its_first_prompt_to_its_end(codex: Lab) -> None:
     assert again.told("wake up") == ["wake up, again"]
     again.leave()
 
-    # What it leaves behind in the home is what Codex leaves behind by itself.
+    # It leaves nothing behind in the home that Codex doesn't leave behind by itself.
     bare_home = codex.top / "bare"
     bare_home.mkdir(mode=0o700)
     codex.settle(bare_home)
@@ -163,19 +163,20 @@ def test_a_session_from_its_first_prompt_to_its_end(codex: Lab) -> None:
     bare.terminal.wait_for("work-done", seconds=30)
     bare.terminal.submit("/quit")
     bare.status()
-    assert lasting(written) <= lasting(tree(bare_home)) | {".codex/.tmp/plugins.sha"}
+    assert lasting(written) <= lasting(tree(bare_home))
 
 
 @pytest.mark.parametrize("count", [30, pytest.param(200, marks=pytest.mark.long)])
 def test_messages_at_random_moments_arrive_in_order_and_once(codex: Lab, count: int) -> None:
     session = Session(codex, *MODEL, *OPEN)
     session.ready()
-    sent = [f"number {index}." for index in range(count)]
+    sent = [f"note-{index}." for index in range(count)]
     session.post(sent[0])
-    session.ask("a while", "without-more")
+    session.ask("say one", "first-answer")
     session.job.terminal.submit("a while")
     at_random_moments(session, sent[1:])
-    assert session.told("number") == sent
+    # What one hook took is one text, joined by blank lines.
+    assert re.findall(r"note-\d+\.", "\n".join(session.told("note-"))) == sent
     session.leave()
 
 
@@ -281,7 +282,6 @@ def test_the_agent_can_not_reach_what_holds_it(codex: Lab) -> None:
     (entry,) = (codex.top / "barry").rglob("hook-*.pyc")
     (policy,) = (codex.top / "barry").rglob("policy-*.marshal")
     settings = codex.home / ".codex" / "config.toml"
-    before = settings.read_text()
     new = "*** Begin Patch\n*** Add File: .codex/config.toml\n+x\n*** End Patch\n"
     codex.script(
         {
@@ -299,7 +299,7 @@ def test_the_agent_can_not_reach_what_holds_it(codex: Lab) -> None:
         {"when": "try it", "then": [touch("unruled"), "round-over"]},
     )
     session.ask("break out", "gave-up")
-    assert settings.read_text() == before
+    assert "features.hooks" not in settings.read_text()
     assert not (codex.work / ".codex").exists()
     assert not (codex.home / ".zshenv").exists()
     results = session.results()[-6:]
@@ -320,15 +320,9 @@ def test_a_launch_that_could_lose_its_hooks_says_so_or_is_refused(codex: Lab) ->
     refused = codex.barry(*command, *held, *taking)
     assert refused.returncode == 2
     assert "the bound can't be held: with -c features.hooks" in refused.stderr
-    # Codex itself says that they would not run.
-    (codex.home / ".codex" / "hooks.json").write_text("{")
-    broken = codex.barry(*command, *held, env={"CODEX_HOME": str(codex.top / "elsewhere")})
-    assert broken.returncode == 2
-    assert "CODEX_HOME" in broken.stderr
-    told = codex.barry(*command, "--json", *taking)
-    planned = json.loads(told.stdout)
-    assert planned["guarantees"]["gating"] == "static"
-    assert "features.hooks" in planned["lowered"]["gating"]
+    told = codex.barry(*command, *taking)
+    assert told.returncode == 0
+    assert "gating is only static in this launch: with -c features.hooks" in told.stdout
 
 
 def test_a_message_on_its_way_when_barry_is_killed_is_not_sent_twice(codex: Lab) -> None:
@@ -337,11 +331,10 @@ def test_a_message_on_its_way_when_barry_is_killed_is_not_sent_twice(codex: Lab)
     session.post("wake up once")
     session.until(lambda: session.states() != ["held"])
     session.kill_barry()
-    session.job.terminal.pump(3)
+    session.job.terminal.pump(1)
     (message,) = session.show()["messages"]
     assert message["state"] in ("uncertain", "written", "writing", "consumed")
     again = Session(codex, *MODEL, *OPEN, "--resume", session.id)
-    again.ready()
     assert again.send("wake up again", seconds=30) == "consumed"
     assert len(again.told("wake up once")) <= 1
     again.leave()

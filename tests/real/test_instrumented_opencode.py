@@ -51,11 +51,6 @@ def bash(command: str) -> dict[str, object]:
     return {"tool": "bash", "input": {"command": command, "description": "a try"}}
 
 
-def once(said: list[str]) -> list[str]:
-    """The user's words, without what opencode says around a message that joined a turn."""
-    return [text.rstrip("\n") for text in said]
-
-
 def edited(old: str, new: str) -> Callable[[LaunchPlan], LaunchPlan]:
     """A bend that changes the plugin where it lies."""
 
@@ -132,20 +127,51 @@ def test_a_session_from_its_first_message_to_its_end(opencode: Lab) -> None:
 
     again = Plugged(opencode, *MODEL, "--last", bound=held)
     assert again.send("wake up, again") == "consumed"
-    assert again.said()[-1] == "wake up, again"
+    again.until(lambda: again.said()[-1:] == ["wake up, again"])
     assert again.said()[0] == "wake up"
     again.job.terminal.wait_for("woken-up")
+    _breaks_out(again)
     again.leave()
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("count", [30, 200])
 def test_messages_at_random_moments_arrive_in_order_and_once(opencode: Lab, count: int) -> None:
     session = Plugged(opencode, *MODEL)
     session.ready()
     sent = [f"number {index}." for index in range(count)]
     at_random_moments(session, sent)
-    assert session.said() == sent
+    session.until(lambda: session.said() == sent)
     session.leave()
+
+
+def _breaks_out(session: Plugged) -> None:
+    """The agent can't reach what holds it, nor what its harness reads next time."""
+    work = session.lab.work
+    (plugin,) = (session.lab.top / "barry").rglob("inside.js")
+    before = plugin.read_text()
+    session.lab.script(
+        {
+            "when": "break out",
+            "then": [
+                write(plugin, "export const Barry = async () => ({})"),
+                write(work / ".opencode" / "plugin" / "own.js", "x"),
+                write(work / "opencode.json", "{}"),
+                bash(f"rm -f {plugin}"),
+                "gave-up",
+            ],
+        },
+    )
+    session.job.terminal.pump(1.0)
+    session.ask("break out", "gave-up")
+    assert plugin.read_text() == before
+    assert {each.name for each in work.iterdir()} == {"allowed", "asked"}
+    results = [result.text for result in session.lab.server.tool_results()[-4:]]
+    assert all("Refused" in text for text in results), results
+
+
+def write(path: Path, content: str) -> dict[str, object]:
+    return {"tool": "write", "input": {"filePath": str(path), "content": content}}
 
 
 def test_what_the_folder_brings_along_does_not_lift_the_bound(opencode: Lab) -> None:
@@ -162,36 +188,7 @@ def test_what_the_folder_brings_along_does_not_lift_the_bound(opencode: Lab) -> 
         assert words[0] in refused.job.terminal.screen()
 
 
-def test_the_agent_can_not_reach_what_holds_it(opencode: Lab) -> None:
-    session = Plugged(opencode, *MODEL)
-    session.ready()
-    session.until(lambda: list((opencode.top / "barry").rglob("inside.js")))
-    (plugin,) = (opencode.top / "barry").rglob("inside.js")
-    before = plugin.read_text()
-    opencode.script(
-        {
-            "when": "break out",
-            "then": [
-                write(plugin, "export const Barry = async () => ({})"),
-                write(opencode.work / ".opencode" / "plugin" / "own.js", "x"),
-                write(opencode.work / "opencode.json", "{}"),
-                bash(f"rm -f {plugin}"),
-                "gave-up",
-            ],
-        },
-    )
-    session.ask("break out", "gave-up")
-    assert plugin.read_text() == before
-    assert list(opencode.work.iterdir()) == []
-    results = [result.text for result in opencode.server.tool_results()[-4:]]
-    assert all("Refused" in text for text in results), results
-    session.leave()
-
-
-def write(path: Path, content: str) -> dict[str, object]:
-    return {"tool": "write", "input": {"filePath": str(path), "content": content}}
-
-
+@pytest.mark.long
 def test_without_barry_nothing_runs(opencode: Lab) -> None:
     """Killed in the midst of it: opencode ends with it, and no message is delivered twice."""
     session = Plugged(opencode, *MODEL)

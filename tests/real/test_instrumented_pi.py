@@ -144,6 +144,24 @@ def test_messages_at_random_moments_arrive_in_order_and_once(pi: Lab, count: int
     session.leave()
 
 
+def test_a_queued_message_that_the_person_takes_back_is_not_said_to_have_arrived(pi: Lab) -> None:
+    session = Plugged(pi, *MODEL)
+    session.ready()
+    session.job.terminal.pump(1.0)
+    session.job.terminal.submit("a while")
+    session.job.terminal.pump(0.7)
+    session.post("wake up, later")
+    session.until(lambda: session.states() == ["written"])
+    session.job.terminal.type("\x1b")
+    session.job.terminal.wait_for("Operation aborted")
+    session.job.terminal.pump(1.0)
+    assert session.states() == ["written"]
+    session.job.terminal.type("\r")  # it was put into the editor
+    session.until(lambda: session.states() == ["consumed"])
+    assert session.said()[-1] == "wake up, later"
+    session.leave()
+
+
 def test_what_the_folder_brings_along_does_not_lift_the_bound(pi: Lab) -> None:
     held = bound(pi, {"bash": {"denyPrograms": ["touch"]}})
     own = pi.work / ".pi"

@@ -229,7 +229,6 @@ def test_hooks_of_the_users_own_go_on_beside_ours(qwen: Lab) -> None:
     assert "has hooks" in refused.job.terminal.screen()
 
 
-@pytest.mark.long
 def test_messages_at_random_moments_arrive_in_order_and_once(qwen: Lab) -> None:
     session = Session(qwen, *MODEL)
     session.ready()
@@ -255,3 +254,26 @@ def test_a_message_to_the_shell_of_a_user_runs_nothing(qwen: Lab) -> None:
     session.until(lambda: session.states() == ["consumed"])
     assert not (qwen.work / "bang").exists()
     session.leave()
+
+
+@pytest.mark.long
+def test_what_outlives_barry_is_still_held(qwen: Lab) -> None:
+    """The TUI is a child of a child, and goes on when Barry is killed: its calls are ruled on as
+    before, and no message is delivered twice."""
+    held = bound(qwen, {"bash": {"denyPrograms": ["touch"]}})
+    session = Session(qwen, *MODEL, bound=held)
+    session.ask("say one", "first-answer")
+    session.post("number one and only")
+    session.kill_barry()
+    session.ask("try it", "round-over")
+    assert not (qwen.work / "denied").exists()
+    assert "Refused by the policy" in qwen.server.tool_results()[-1].text
+    session.type("/quit")
+    session.until(lambda: not session.job.left_running(), seconds=20)
+    (message,) = session.show()["messages"]
+    assert message["state"] in ("held", "uncertain", "consumed")
+    again = Session(qwen, *MODEL, "--last")
+    again.job.terminal.wait_for("round-over")
+    again.ask("say one more", "first-answer")
+    assert again.all_said().count("number one and only") <= 1
+    again.leave()

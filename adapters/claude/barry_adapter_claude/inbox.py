@@ -10,10 +10,11 @@ import time
 from collections.abc import Iterator
 
 from barry_adapter_claude import peer
+from barry_adapter_claude.declared import LABEL
 from barry_adapter_claude.evidence import shown_by
 from barry_adapter_claude.live import Running, read_note, running
 from barry_adapter_claude.places import Env
-from barry_cli.adapters import DeliveryLevel, HookInbox, Inside, Notice
+from barry_cli.adapters import DeliveryLevel, HookInbox, Inside, Notice, Refused
 
 _AT_ONCE = 8
 """How many messages may wait inside Claude Code: what waits with Barry outlives a crash."""
@@ -21,6 +22,8 @@ _PATIENCE = 5.0
 """After this long an idle Claude Code has lost what it was given. In seconds."""
 _GRACE = 5.0
 """How long after its start Claude Code may take to have its socket. In seconds."""
+_LONGEST_CONTEXT = 9_900
+"""Of what a hook says beyond 10,000 characters the agent gets the beginning alone."""
 
 
 class ClaudeInbox(HookInbox):
@@ -39,7 +42,7 @@ class ClaudeInbox(HookInbox):
             inside,
             guarantee=otherwise,
             evidence="its transcript",
-            fits=_is_the_sessions,
+            fits=self._fits_into,
             shows=self._texts_in,
             prompts=False,
         )
@@ -50,6 +53,8 @@ class ClaudeInbox(HookInbox):
         self._started: float | None = None
         self._pace = peer.Pace()
         self._inside_it: dict[str, tuple[str, float]] = {}
+        self._asks: Notice | None = None
+        self._room = 0
 
     @property
     def guarantee(self) -> DeliveryLevel:
@@ -64,6 +69,11 @@ class ClaudeInbox(HookInbox):
             return await self._write(session, message_id, text)
         if self._socket and not self._has_none():
             return False  # it may yet come
+        if len(text) > _LONGEST_CONTEXT:
+            raise Refused(
+                f"by a hook {LABEL} passes on no more than {_LONGEST_CONTEXT} characters",
+                hint="write it to a file, and send the file's name",
+            )
         return await super().give(message_id, text)
 
     def heard(self, notice: Notice) -> None:
@@ -77,8 +87,9 @@ class ClaudeInbox(HookInbox):
         ready = self._started is not None and session.status is not None
         if not ready or self._is_full(session) or not self._pace.take():
             return False
+        line = peer.frame(message_id, text)
         self._inside_it[message_id] = text, time.monotonic()
-        if await peer.write(session, message_id, text):
+        if await peer.write(session, line):
             self._note = session.note
             return True
         del self._inside_it[message_id]
@@ -110,7 +121,16 @@ class ClaudeInbox(HookInbox):
             yield self._inside_it.pop(shown.message_id)[0]
         yield from shown.texts
 
+    def _fits_into(self, notice: Notice, text: str) -> bool:
+        """Whether a hook is the session's own, and has room for one more text.
 
-def _is_the_sessions(notice: Notice, text: str) -> bool:
-    """What a hook of a subagent's says would reach the subagent alone."""
-    return bool(notice.document) and not notice.document.get("agent_id")
+        What a subagent's hook says would reach the subagent alone.
+        """
+        if not notice.document or notice.document.get("agent_id"):
+            return False
+        if notice is not self._asks:
+            self._asks, self._room = notice, _LONGEST_CONTEXT
+        if len(text) > self._room:
+            return False
+        self._room -= len(text) + len("\n\n")
+        return True

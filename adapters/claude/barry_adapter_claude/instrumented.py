@@ -39,6 +39,9 @@ _HELD = {
     "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1",
 }
 
+# What would get into the programs that a hook is made of.
+_KEPT_OUT = ("BASHOPTS", "LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD", "SHELLOPTS")
+
 # The user's own words that would leave the hooks out of the session, and how.
 _UNGUARDED = {
     "--settings": "takes the place of the settings that hold Barry's hooks",
@@ -93,6 +96,7 @@ async def plan(config: SessionConfig) -> LaunchPlan:
         arguments.reach(draft)
         arguments.telemetry(draft, held)
         route(draft, files, held)
+        _keep_out(draft, files, held)
         hold(draft, files, held, settings(instrument, carrying=bool(keeps_back)))
         own_words(draft)
         return draft.finish(COMMAND, harness_session_id=known, discover=discover, inbox=inbox)
@@ -112,6 +116,14 @@ def _refuse_unguarded(draft: PlanDraft) -> None:
             f"`claude {words[0]}` leads to sessions that Barry's hooks are not in",
             hint="call it without Barry",
         )
+
+
+def _keep_out(draft: PlanDraft, files: SettingsFiles, held: dict[str, str]) -> None:
+    given = {**draft.config.env, **files.user_values()}
+    names = [name for name in _KEPT_OUT if given.get(name)]
+    if names:
+        draft.warn(f"{', '.join(names)} would get into Barry's hooks, and is left out")
+    held |= dict.fromkeys(_KEPT_OUT, "")
 
 
 def _heed_managers(draft: PlanDraft) -> None:

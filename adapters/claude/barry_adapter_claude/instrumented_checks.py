@@ -161,13 +161,13 @@ def _effects(proof: ProofContext, reached: list[str]) -> list[str]:
 
 async def _messages(proof: ProofContext, terminal: Terminal) -> None:
     """One begins a turn, one joins a turn; both as they were sent, each once."""
-    state = await proof.send(_IDLE)
+    state = await proof.send(_IDLE, seconds=30)
     proof.require(state == "consumed", f"a message to an idle session is {state}")
     terminal.wait_for("read while idle")
     before = len(proof.rulings)
     await submit(terminal, "a while")
     await _until(terminal, lambda: len(proof.rulings) > before)
-    state = await proof.send(_BUSY, from_="a tester")
+    state = await proof.send(_BUSY, from_="a tester", seconds=30)
     proof.require(state == "consumed", f"a message to a busy session is {state}")
     terminal.wait_for("read while busy")
     late = (proof.cwd / "late").exists() or "without more" in terminal.screen()

@@ -9,12 +9,17 @@ import socket
 import struct
 import time
 
+from barry_adapter_claude.declared import LABEL
 from barry_adapter_claude.evidence import MARK
 from barry_adapter_claude.live import Running
+from barry_cli.adapters import Refused
 
 _CONNECT_SECONDS = 3
 _WRITE_SECONDS = 20
 _READ_SECONDS = 2
+
+# Claude Code drops a longer line, often without a word. In UTF-16 units, as it counts.
+_LONGEST_LINE = 1 << 20
 
 # Claude Code drops without a word what one sender sends beyond 30 at once and one in 2 seconds.
 _AT_ONCE = 28
@@ -39,8 +44,25 @@ class Pace:
         return True
 
 
-async def write(session: Running, message_id: str, text: str) -> bool:
-    """Write one message to a session's socket; False when nothing received it.
+def frame(message_id: str, text: str) -> bytes:
+    """One message as a line for the socket. Raises Refused for one that is too long."""
+    said = {
+        "type": "user",
+        "message": {"role": "user", "content": text},
+        # A sender of its own for each message: two of the same words are not one sent twice.
+        "from": f"{MARK}{message_id}",
+    }
+    line = json.dumps(said, ensure_ascii=False)
+    if len(line.encode("utf-16-le")) // 2 >= _LONGEST_LINE:
+        raise Refused(
+            f"{LABEL} takes no message of more than {_LONGEST_LINE} characters, written as JSON",
+            hint="write it to a file, and send the file's name",
+        )
+    return line.encode() + b"\n"
+
+
+async def write(session: Running, line: bytes) -> bool:
+    """Write one message's line to a session's socket; False when nothing received it.
 
     Raises OSError when it was written in part, and TimeoutError when the session stopped taking it:
     nobody knows then whether it arrived.
@@ -53,13 +75,7 @@ async def write(session: Running, message_id: str, text: str) -> bool:
     try:
         if not _is(writer.get_extra_info("socket"), session.pid):
             return False
-        # A sender of its own for each message: two of the same words are not one sent twice.
-        frame = {
-            "type": "user",
-            "message": {"role": "user", "content": text},
-            "from": f"{MARK}{message_id}",
-        }
-        writer.write(json.dumps(frame).encode() + b"\n")
+        writer.write(line)
         async with asyncio.timeout(_WRITE_SECONDS):
             await writer.drain()
             writer.write_eof()

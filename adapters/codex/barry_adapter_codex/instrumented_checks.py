@@ -134,6 +134,11 @@ async def _calls(proof: ProofContext, *, denied: bool) -> None:
         await _recorded(proof, plan)
     else:
         proof.require(len(ran) == len(had), f"of the allowed calls only these had an effect: {ran}")
+        told = {notice.tool for notice in proof.notices if notice.kind == "after-tool"}
+        proof.require(
+            {"exec_command", "apply_patch", "mcp__small__greet"} <= told,
+            lambda: f"of the calls that ran, hooks told of {told} alone",
+        )
     terminal.close()
 
 

@@ -85,15 +85,17 @@ def ask_about(table: Mapping[str, Value], own: Own) -> dict[str, Value]:
 
 def _fits(draft: PlanDraft, own: Own, name: str) -> bool:
     if not _NAME.fullmatch(name):
-        draft.warn(
+        draft.without_servers(
+            [name],
             f"Codex takes letters, digits, _ and - in the name of an MCP server, so {name!r} is "
-            "left out"
+            "left out",
         )
         return False
     if name in own.servers or name == TUI_SERVER:
-        draft.warn(
+        draft.without_servers(
+            [name],
             f"Codex has an MCP server {name} of its own and would mix the two, so the one that "
-            "was asked for is left out; give it another name"
+            "was asked for is left out; give it another name",
         )
         return False
     return True
@@ -107,7 +109,8 @@ def _stdio(draft: PlanDraft, name: str, server: StdioMcpServer) -> dict[str, Val
         return {"command": server.command, "args": server.args, "enabled": True}
     odd = [variable for variable in server.env if not _IDENTIFIER.fullmatch(variable)]
     if odd:
-        draft.warn(f"the MCP server {name} is left out: no shell can set its variable {odd[0]!r}")
+        said = f"the MCP server {name} is left out: no shell can set its variable {odd[0]!r}"
+        draft.without_servers([name], said)
         return None
     carriers = {variable: _carry(draft, value) for variable, value in server.env.items()}
     renames = " ".join(f'{name}="${carrier}"' for name, carrier in carriers.items())
@@ -122,7 +125,7 @@ def _stdio(draft: PlanDraft, name: str, server: StdioMcpServer) -> dict[str, Val
 
 def _http(draft: PlanDraft, name: str, server: HttpMcpServer) -> dict[str, Value] | None:
     if server.type == "sse":
-        draft.warn(f"Codex speaks no SSE to MCP servers, so {name} is left out")
+        draft.without_servers([name], f"Codex speaks no SSE to MCP servers, so {name} is left out")
         return None
     row: dict[str, Value] = {"url": server.url, "enabled": True}
     if server.headers:

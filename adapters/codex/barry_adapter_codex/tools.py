@@ -162,7 +162,8 @@ INSTRUMENTED_NATIVE = NativeControl(
     # In conversations that these begin nobody was shown to rule.
     grantable=tuple(tool for tool in NATIVE_TOOLS if not tool.startswith(f"mcp__{TUI_SERVER}__")),
     inseparable=NATIVE.inseparable,
-    uncontrolled=UNCONTROLLED,
+    # Every other call is refused by its name where it is denied.
+    uncontrolled={tool: UNCONTROLLED[tool] for tool in ("exec", "wait")},
     operator_override=NATIVE.operator_override,
 )
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from barry_adapter_demo.harness.transcript import now
 from barry_cli.adapters import Underway, spoken
 
 if TYPE_CHECKING:
@@ -27,13 +28,22 @@ class _Inbox:
     def __init__(self, inside: Inside) -> None:
         self._inside = inside
         self._underway = Underway()
+        self._follower = _Follower()
         # From the plan on, so that no notice is missed.
         self._notices = inside.notices()
+
+    def _begin(self, message: Mapping[str, str]) -> str:
+        """A message is about to be given: as the model is to read it."""
+        if not self._underway.waiting:
+            self._follower.since = now()
+        text = spoken(message)
+        self._underway.wrote(message["id"], text)
+        return text
 
     async def consumed(self) -> AsyncIterator[str]:
         """The ids of messages that stand in the transcript, as user or with a tool's result."""
         found: asyncio.Queue[str] = asyncio.Queue()
-        follower = _Follower()
+        follower = self._follower
 
         async def hear() -> None:
             async for notice in self._notices:
@@ -62,6 +72,8 @@ class _Follower:
     def __init__(self) -> None:
         self._path: str | None = None
         self._at = 0
+        self.since = ""
+        """What was written before shows nothing: the same may have been said then."""
 
     def follow(self, path: str | None) -> None:
         if path and path != self._path:
@@ -69,7 +81,7 @@ class _Follower:
 
     def texts(self) -> list[tuple[str, bool]]:
         """What the model was told since, and whether it was a message of its own."""
-        if self._path is None:
+        if self._path is None or not os.path.isfile(self._path):  # it may never come, or to an end
             return []
         try:
             with open(self._path, "rb") as file:
@@ -79,14 +91,16 @@ class _Follower:
             return []
         whole = data[: data.rfind(b"\n") + 1]
         self._at += len(whole)
-        return [text for line in whole.splitlines() if (text := _told(line))]
+        return [text for line in whole.splitlines() if (text := _told(line, self.since))]
 
 
-def _told(line: bytes) -> tuple[str, bool] | None:
-    """What a row of the transcript told the model."""
+def _told(line: bytes, since: str) -> tuple[str, bool] | None:
+    """What a row of the transcript told the model, if that was no earlier."""
     try:
         row = json.loads(line)
     except ValueError:
+        return None
+    if not (isinstance(row, dict) and str(row.get("time")) >= since):
         return None
     alone = row.get("type") == "user"
     text = row.get("text" if alone else "output")
@@ -103,9 +117,9 @@ class PipeInbox(_Inbox):
         self._pipe = pipe
 
     async def deliver(self, message: Mapping[str, str]) -> bool:
-        text = spoken(message)
-        self._underway.wrote(message["id"], text)
-        line = json.dumps({"text": text}).encode() + b"\n"
+        text = self._begin(message)
+        # On a line of its own, whatever was cut short before it.
+        line = whole = b"\n" + json.dumps({"text": text}).encode() + b"\n"
         try:
             file = os.open(self._pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
@@ -120,6 +134,11 @@ class PipeInbox(_Inbox):
                         line = line[os.write(file, line) :]
                     except BlockingIOError:
                         await asyncio.sleep(0.01)
+        except TimeoutError:
+            if line is not whole:
+                raise
+            self._underway.failed(message["id"])
+            return False  # the pipe is full of what nobody reads
         finally:
             os.close(file)
         return True
@@ -131,9 +150,7 @@ class HookInbox(_Inbox):
     guarantee: DeliveryLevel = "turn-end"
 
     async def deliver(self, message: Mapping[str, str]) -> bool:
-        text = spoken(message)
-        self._underway.wrote(message["id"], text)
-        given = await self._inside.hand(text)
+        given = await self._inside.hand(self._begin(message))
         if not given:
             self._underway.failed(message["id"])
         return given

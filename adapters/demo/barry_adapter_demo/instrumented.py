@@ -49,8 +49,10 @@ def _hooks(instrument: Instrument) -> str:
 
 def _refuse_arguments(draft: PlanDraft) -> None:
     """What the user types comes last, and the last flag of a kind counts."""
-    for word in draft.config.extra_args or ():
-        if word.partition("=")[0] in _OURS:
+    words = draft.config.extra_args or ()
+    bends = ",".join((*words, draft.inherited("BARRY_DEMO_BEND") or ""))
+    for word in (*words, *(["no-hooks"] if "no-hooks" in bends else [])):
+        if word.partition("=")[0] in (*_OURS, "no-hooks"):
             raise Refused(
                 f"{word} would take Barry's hooks out of {LABEL}",
                 hint="leave it out, or launch in guest mode",

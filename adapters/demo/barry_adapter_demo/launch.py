@@ -99,7 +99,10 @@ def _servers(draft: PlanDraft) -> None:
 
 def _options(draft: PlanDraft) -> None:
     options = dict(draft.config.options or {})
-    options.pop("messages", None)  # of an instrumented launch alone
+    if options.pop("messages", None) and draft.config.instrument is None:
+        draft.warn(
+            f"{LABEL} takes messages in instrumented mode alone: how they get in is left out"
+        )
     for tool in options.pop("allow", []):
         draft.args += ["--allow", tool]
     if options:

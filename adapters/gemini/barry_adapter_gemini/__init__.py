@@ -11,6 +11,7 @@ from barry_adapter_gemini.declared import (
     HOSTED_NATIVE,
     ID,
     INSTRUMENTED_GUARANTEES,
+    INSTRUMENTED_NATIVE,
     LABEL,
     NATIVE,
     NATIVE_TOOLS,
@@ -148,7 +149,7 @@ adapter = define_adapter(
                     "approvals undo that; a message that waits reaches the model whole at the "
                     "turn's end, another with the next prompt, and each is then shown as taken in",
                 ),
-                native=NATIVE,
+                native=INSTRUMENTED_NATIVE,
                 platforms=("linux",),
                 ruled=("shell", "write", "read", "mcp", "subagent"),
                 plan=_plan_instrumented,

@@ -64,6 +64,12 @@ GUARANTEES = Guarantees(
     steer=False,
 )
 
+INSTRUMENTED_NATIVE = NativeControl(
+    grantable=NATIVE_TOOLS,
+    operator_override="a !command that the operator types in Gemini CLI is the operator's own and "
+    "is never held, and /hooks switches hooks off",
+)
+
 INSTRUMENTED_GUARANTEES = Guarantees(
     capture="near-total",
     delivery="turn-end",

@@ -109,9 +109,10 @@ def servers(draft: PlanDraft) -> dict[str, Any]:
 def _without_servers(draft: PlanDraft) -> None:
     names = sorted(draft.config.mcp_servers)
     if names:
-        draft.warn(
+        draft.without_servers(
+            names,
             f"{LABEL} takes MCP servers from its settings alone, and here it takes no settings of "
-            f"Barry's: {', '.join(names)} are left out"
+            f"Barry's: {', '.join(names)} {'is' if len(names) == 1 else 'are'} left out",
         )
 
 

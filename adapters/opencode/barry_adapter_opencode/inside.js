@@ -15,6 +15,7 @@ const now = (globalThis.barryNow ??= {
   children: new Set(), // conversations of subagents
   stored: new Map(), // opencode's message -> Barry's, and its conversation
   ended: new Set(), // calls whose end was told
+  asking: new Set(), // conversations in which the person is being asked
 })
 
 const served = Object.entries(line.given.servers ?? {}).sort(([a], [b]) => b.length - a.length)
@@ -84,6 +85,8 @@ async function prompted(client, { message, parts }) {
   if (!now.roots.has(sessionID)) return
   now.conversation = sessionID
   const words = parts.filter((part) => part.type === "text" && !part.synthetic)
+  // A message of Barry's doesn't end a dialog: it is the person's answer that is waited for still.
+  if (now.asking.has(sessionID) && words.some((part) => part.metadata?.barryMessage)) return
   told("prompt", sessionID, { prompt: words.map((part) => part.text).join("\n").slice(0, LONG) })
 }
 
@@ -109,6 +112,11 @@ function happened(part) {
   line.tell("after-tool", { ...about, error: state.status === "error" })
 }
 
+function asked(sessionID, tool, where, input) {
+  now.asking.add(sessionID)
+  told("ask", sessionID, { tool: named(tool), call: where?.callID, input })
+}
+
 const EVENTS = {
   "session.created": ({ info }) => {
     begun(info)
@@ -121,10 +129,16 @@ const EVENTS = {
     happened(part)
   },
   "permission.asked": ({ sessionID, permission, patterns, tool }) =>
-    told("ask", sessionID, { tool: named(permission), call: tool?.callID, input: { patterns } }),
+    asked(sessionID, permission, tool, { patterns }),
   "question.asked": ({ sessionID, questions, tool }) =>
-    told("ask", sessionID, { tool: "question", call: tool?.callID, input: { questions } }),
-  "session.idle": ({ sessionID }) => told("stop", sessionID),
+    asked(sessionID, "question", tool, { questions }),
+  "permission.replied": ({ sessionID }) => now.asking.delete(sessionID),
+  "question.replied": ({ sessionID }) => now.asking.delete(sessionID),
+  "question.rejected": ({ sessionID }) => now.asking.delete(sessionID),
+  "session.idle": ({ sessionID }) => {
+    now.asking.delete(sessionID)
+    told("stop", sessionID)
+  },
 }
 
 export const Barry = async ({ client, directory }) => {

@@ -122,7 +122,7 @@ def _model(draft: PlanDraft, routed: dict[str, Any]) -> str | None:
 
 
 def _impatient(draft: PlanDraft) -> list[str]:
-    """Set these; the names of those that are not the user's, which the agent's commands don't get."""
+    """The names of these that the user has not set: they are for opencode, not for its commands."""
     ours = {name: value for name, value in _IMPATIENT.items() if draft.inherited(name) is None}
     draft.env.update(ours)
     return list(ours)

@@ -107,16 +107,10 @@ async def _launch(proof: ProofContext, bound: Mapping[str, object] | None) -> Te
 async def _denied(proof: ProofContext, fetched: list[str]) -> None:
     """Nothing that the bound denies has an effect, and the agent gets to read why."""
     terminal = await _launch(proof, _BOUND)
-    state = await proof.send("wake up")
-    proof.require(state == "consumed", f"a message to an idle opencode came to be {state}")
-    terminal.wait_for("awake")
-    told = proof.model.tool_results()
-    proof.require("it knows" in told[0], "a child of the session does not find the session")
-    proof.require(told[1].strip() == "[]", "the agent's commands see a secret of the session's")
+    _ask(terminal, "try everything", "all tried")
     proof.require(
         "todowrite" not in proof.model.offered_tools(), "the denied tool todowrite is offered"
     )
-    _ask(terminal, "try everything", "all tried")
     found = [*effects(proof), *fetched]
     proof.require(not found, f"denied calls had an effect: {found}")
     proof.require(not (proof.cwd / "from-server").exists(), "the folder's settings ran a server")
@@ -127,9 +121,20 @@ async def _denied(proof: ProofContext, fetched: list[str]) -> None:
         and all(ruled.reason in results for ruled in denied),
         lambda: f"the agent was not told why, but {results}, and the rulings were {denied}",
     )
+    await _woken(proof, terminal)
     await _steered(proof, terminal)
     _recorded(proof)
     terminal.close()
+
+
+async def _woken(proof: ProofContext, terminal: Terminal) -> None:
+    before = len(proof.model.tool_results())
+    state = await proof.send("wake up")
+    proof.require(state == "consumed", f"a message to an idle opencode came to be {state}")
+    terminal.wait_for("awake")
+    told = proof.model.tool_results()[before:]
+    proof.require("it knows" in told[0], "a child of the session does not find the session")
+    proof.require(told[1].strip() == "[]", "the agent's commands see a secret of the session's")
 
 
 async def _steered(proof: ProofContext, terminal: Terminal) -> None:
@@ -156,8 +161,8 @@ def _recorded(proof: ProofContext) -> None:
     calls = [event.id for event in events if isinstance(event, ToolUse)]
     results = {event.id for event in events if isinstance(event, ToolResult)}
     ended = {notice.call for notice in proof.notices if notice.kind == "after-tool"}
-    wanted_words = ["wake up", "awake", "try everything", "the inner task", "inner answer"]
-    wanted_words += ["all tried", "a while", _MESSAGE, "and more"]
+    wanted_words = ["try everything", "the inner task", "inner answer", "all tried"]
+    wanted_words += ["wake up", "awake", "a while", _MESSAGE, "and more"]
     proof.require(
         said == wanted_words and set(calls) == results == ended and len(calls) == len(results),
         lambda: f"the record holds {said}, the calls {calls} with {results}, and told was {ended}",

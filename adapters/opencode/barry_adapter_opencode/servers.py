@@ -24,9 +24,10 @@ def servers(draft: PlanDraft, own: Defined, *, strictly: bool = False) -> dict[s
     for name, server in asked.items():
         if name in own.servers:
             # Settings of one name are merged: the one's headers would go to the other's address.
-            draft.warn(
+            draft.without_servers(
+                [name],
                 f"opencode has an MCP server {name} of its own and would mix the two, so the one "
-                "that was asked for is left out; give it another name"
+                "that was asked for is left out; give it another name",
             )
             continue
         draft.secrets += (server.env if server.type == "stdio" else server.headers).values()

@@ -26,6 +26,7 @@ TOLD = (
     "PostToolUseFailure",
     "UserPromptSubmit",
     "Stop",
+    "Notification",
     "PermissionRequest",
     "SessionStart",
     "SessionEnd",

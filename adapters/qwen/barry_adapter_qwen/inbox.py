@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 
 BELL = "# A message has come through Barry. It is told next."
 
-_SOON, _LATE = 1.5, 15.0
-"""In seconds: how long the bell is given to be heard, at first and while a turn runs."""
+_IDLE = "idle_prompt"
+
+_SOON, _LATE = 5.0, 30.0
+"""In seconds: how long the bell is given to be heard, at first and in the end. The file is looked
+at twice a second; of two bells in one look the second would begin a turn of its own."""
 
 
 class Inbox(HookInbox):
@@ -45,7 +48,6 @@ class Inbox(HookInbox):
         )
         self._file = file
         self._there = False
-        self._busy = False
         self._pause = _SOON
         self._again = 0.0
 
@@ -59,9 +61,10 @@ class Inbox(HookInbox):
     def heard(self, notice: Notice) -> None:
         """Whether it takes prompts, and whether a turn runs."""
         self._there = self._there or notice.kind == "start"
-        if notice.kind in ("prompt", "stop"):
-            self._busy = notice.kind == "prompt"
-            self._pause, self._again = _SOON, time.monotonic() + (_LATE if self._busy else 0)
+        if notice.kind == "start" or notice.document.get("notification_type") == _IDLE:
+            self._pause, self._again = _SOON, 0.0
+        elif notice.kind == "prompt":  # a bell would be dropped
+            self._pause, self._again = _LATE, time.monotonic() + _LATE
 
     def _ring(self, file: Path) -> None:
         """Ring, unless that was done a moment ago. A bell that is dropped is no loss."""

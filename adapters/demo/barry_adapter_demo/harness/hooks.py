@@ -18,12 +18,11 @@ from .files import load_json
 from .problems import usage
 from .processes import Groups
 from .tools import Call, Result
-from .wire import json_line, parsed
+from .wire import LINE_LIMIT, json_line, parsed
 
 EVENTS = ("Start", "Prompt", "BeforeTool", "AfterTool", "Ask", "Stop", "End")
 SECONDS = 60.0
 _REFUSE = 2
-_LIMIT = 1 << 20
 
 
 def load(path: str) -> dict[str, str]:
@@ -144,7 +143,7 @@ class Hooks:
 def _read(file: int, kept: bytearray) -> None:
     try:
         while data := os.read(file, 65536):
-            kept += data[: max(0, _LIMIT - len(kept))]
+            kept += data[: max(0, LINE_LIMIT - len(kept))]
     except OSError:
         pass  # Closed from our side.
 

@@ -10,9 +10,7 @@ from collections import deque
 from contextlib import suppress
 
 from .problems import Refused, reason
-from .wire import parsed
-
-_LONGEST = 4 << 20
+from .wire import LINE_LIMIT, parsed
 
 
 class Mail:
@@ -49,7 +47,7 @@ class Mail:
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
                 self._put(line)
-            if len(rest) > _LONGEST:
+            if len(rest) > LINE_LIMIT:
                 rest = b""
 
     def _put(self, line: bytes) -> None:

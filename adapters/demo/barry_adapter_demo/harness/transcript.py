@@ -89,6 +89,11 @@ def read(path: str) -> Iterator[Event]:
                 yield event
 
 
+def now() -> str:
+    """The time as lines have it; of two, the later one is the greater text."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 class Transcript:
     """Appends to one conversation's file. ``create`` means it must not exist yet."""
 
@@ -99,8 +104,7 @@ class Transcript:
 
     def append(self, event: Event) -> None:
         """Write one line. Raises Refused when it cannot be written."""
-        time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = json_line({"time": time.replace("+00:00", "Z"), **event})
+        line = json_line({"time": now(), **event})
         try:
             if self._file is None:
                 self._file = self._open()

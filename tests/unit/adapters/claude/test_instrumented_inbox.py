@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from barry_cli.base.problems import Refused
 from barry_cli.contract.instrument import Notice
 from barry_cli.contract.plan import EvidentInbox
 
@@ -293,6 +294,41 @@ def test_what_an_idle_session_has_lost_holds_nothing_up(
             await here.end()
 
     run(scene)
+
+
+def test_what_is_too_long_for_its_socket_is_refused(run: Any) -> None:
+    async def scene(here: Inbox) -> None:
+        here.claude.notes()
+        async with here.claude.listening():
+            await here.begin()
+            assert await here.deliver("one", "z" * 1_000_000)
+            assert await here.deliver("two", "\N{PARTY POPPER}" * 250_000)
+            for longer in ("z" * (1 << 20), "\n" * 900_000, "\N{PARTY POPPER}" * 600_000):
+                with pytest.raises(Refused, match="no message of more than"):
+                    await here.deliver("three", longer)
+        assert len(here.claude.frames) == 2
+        await here.end()
+
+    run(scene)
+
+
+def test_what_is_too_long_for_a_hook_is_refused_and_one_hook_gets_no_more_than_it_can_pass_on(
+    run: Any,
+) -> None:
+    async def scene(here: Inbox) -> None:
+        await here.begin()
+        here.hooks.asking = Notice(kind="stop", document={"x": 1})
+        with pytest.raises(Refused, match="passes on no more"):
+            await here.deliver("long", "z" * 9_901)
+        assert await here.deliver("one", "a" * 6_000)
+        assert not await here.deliver("two", "b" * 6_000)
+        assert await here.deliver("three", "c" * 3_000)
+        here.hooks.asking = Notice(kind="stop", document={"x": 1})
+        assert await here.deliver("two", "b" * 6_000)
+        assert [text[0] for text in here.hooks.given] == ["a", "c", "b"]
+        await here.end()
+
+    run(scene, socket=False, otherwise="tool-call")
 
 
 def test_it_keeps_to_the_pace_that_claude_code_takes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,6 +133,15 @@ def test_its_own_modes_without_hooks_are_held_off(instrumented: Make, place: Any
     assert off.items() <= settings_of(plan)["env"].items()
 
 
+def test_what_would_get_into_the_hooks_is_kept_out(instrumented: Make, place: Any) -> None:
+    place.user_sets(LD_PRELOAD="/x.so")
+    plan = instrumented(env={"SHELLOPTS": "noexec"})
+    held = settings_of(plan)["env"]
+    assert held["LD_PRELOAD"] == held["SHELLOPTS"] == held["LD_AUDIT"] == ""
+    (warning,) = plan.warnings
+    assert warning == "LD_PRELOAD, SHELLOPTS would get into Barry's hooks, and is left out"
+
+
 @pytest.mark.parametrize(
     "words",
     [

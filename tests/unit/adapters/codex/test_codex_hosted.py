@@ -344,7 +344,7 @@ SAID: dict[str, Any] = {
     "telemetry_endpoint": "http://127.0.0.1:1",
 }
 # The driver deals with these, or the dialogue does; see their tests.
-DRIVEN = {"decide", "executor", "resume", "extra_args", "ephemeral", "project_roots"}
+DRIVEN = {"decide", "executor", "resume", "extra_args", "ephemeral", "instrument", "project_roots"}
 # See above; and headers mean nothing without an endpoint for them.
 OTHER = {"strict_mcp_config", "telemetry_headers"}
 

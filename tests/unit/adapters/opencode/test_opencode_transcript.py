@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from barry_cli.sessions import (
     Done,
     Failed,
     Init,
+    SessionEvent,
     Text,
     TokenUsage,
     ToolResult,
@@ -46,6 +48,19 @@ class Store:
         row = (session, parent, cwd, when, when)
         self.connection.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?)", row)
         self.connection.commit()
+
+    def change(self, message: str, data: object, *parts: object) -> None:
+        """Write a message anew, as opencode does while it goes on."""
+        rows = self.connection
+        rows.execute("UPDATE message SET data = ? WHERE id = ?", (_text(data), message))
+        rows.execute("DELETE FROM part WHERE message_id = ?", (message,))
+        (session,) = rows.execute(
+            "SELECT session_id FROM message WHERE id = ?", (message,)
+        ).fetchone()
+        for number, part in enumerate(parts):
+            entry = (f"prt_{message}_{number}", message, session, _text(part))
+            rows.execute("INSERT INTO part VALUES (?, ?, ?, ?)", entry)
+        rows.commit()
 
     def message(self, data: object, *parts: object, session: str = "ses_1") -> str:
         self._number += 1
@@ -116,6 +131,67 @@ def test_a_failed_turn_ends_with_its_reason(store: Store) -> None:
         Done(),
         Failed(error="MessageAbortedError"),
         Done(),
+    ]
+
+
+def test_what_was_read_once_stays_while_opencode_goes_on(store: Store) -> None:
+    """A subagent's doings stand between its call and the result, from the first look on."""
+
+    def call(status: str, **more: object) -> dict[str, Any]:
+        state = {"status": status, "input": {"prompt": "inner"}, **more}
+        return {"type": "tool", "tool": "task", "callID": "c1", "state": state}
+
+    def state(begun: int, ended: int | None = None) -> dict[str, Any]:
+        time = {"start": begun} if ended is None else {"start": begun, "end": ended}
+        return {"metadata": {"sessionId": "ses_2"}, "time": time}
+
+    looks: list[list[SessionEvent]] = []
+
+    def look() -> None:
+        looks.append(list(OpencodeTranscripts().read(store.path / "ses_1")))
+
+    goes_on = {"role": "assistant", "time": {"created": 20}, "tokens": TOKENS}
+    over = {**goes_on, "time": {"created": 20, "completed": 90}, "finish": "stop"}
+    store.message({"role": "user", "time": {"created": 10}}, text("go"))
+    answer = store.message(goes_on)
+    look()
+    store.change(answer, goes_on, text("half", time={"start": 21}))
+    look()
+    said = text("half and half", time={"start": 21, "end": 22})
+    store.change(answer, goes_on, said, call("pending"))
+    look()
+    store.change(answer, goes_on, said, call("running", **state(30)), call("running"))
+    look()
+    # Another call went on with the same subagent before: that is not this one's doing.
+    store.message({"role": "user", "time": {"created": 5}}, text("earlier"), session="ses_2")
+    store.message({"role": "user", "time": {"created": 31}}, text("inner"), session="ses_2")
+    inner = store.message(
+        {"role": "assistant", "time": {"created": 32}}, text("i", time={}), session="ses_2"
+    )
+    look()
+    store.message({"role": "user", "time": {"created": 35}}, text("beside"))
+    look()
+    done = {"role": "assistant", "time": {"created": 32, "completed": 40}, "finish": "stop"}
+    store.change(inner, done, text("inner answer", time={"start": 33, "end": 39}))
+    look()
+    store.change(answer, goes_on, said, call("completed", output="out", **state(30, 41)))
+    look()
+    store.change(answer, over, said, call("completed", output="out", **state(30, 41)))
+    look()
+    for before, after in pairwise(looks):
+        assert after[: len(before)] == before
+    usage = TokenUsage(input=10, output=2, reasoning=1, cached=3, cache_write=4)
+    assert looks[-1] == [
+        Init(harness_session_id="ses_1"),
+        Text(text="go", role="user"),
+        Text(text="half and half", role="assistant"),
+        ToolUse(id="c1", tool="task", input={"prompt": "inner"}),
+        Text(text="inner", role="user", parent_tool_use_id="c1"),
+        Text(text="inner answer", role="assistant", parent_tool_use_id="c1"),
+        ToolResult(id="c1", result="out", error=False),
+        UsageReported(id=answer, usage=usage),
+        Done(),
+        Text(text="beside", role="user"),
     ]
 
 

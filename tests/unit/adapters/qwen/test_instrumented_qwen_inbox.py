@@ -15,6 +15,7 @@ from barry_cli.contract.instrument import Notice
 PLAIN = "/quit\n\t@all & more \N{SLIGHTLY SMILING FACE}\n"
 MESSAGE = {"id": "m1", "content": PLAIN}
 START = Notice(kind="start")
+IDLE = Notice(kind="stop", document={"notification_type": "idle_prompt"})
 
 
 class Hooks:
@@ -105,21 +106,25 @@ def test_it_rings_again_only_after_a_while_and_ever_more_seldom(
         rings.append(rung(file))
         clock.now += 0.1
     assert rings[0] == 1
-    assert 4 <= rings[-1] <= 8
+    assert rings[45] == 1  # two in one look of its own would be two turns
+    assert 3 <= rings[-1] <= 5
 
 
 def test_a_turn_that_runs_hears_no_bell_for_a_while(tmp_path: Path, clock: Clock) -> None:
     inbox, _, file = made(tmp_path)
     for notice in (START, Notice(kind="prompt", prompt="for long")):
         inbox.heard(notice)
-    clock.now += 5
-    deliver(inbox)
-    assert rung(file) == 0
-    # One that was cut short tells nobody that it is over.
     clock.now += 20
     deliver(inbox)
+    assert rung(file) == 0
+    inbox.heard(Notice(kind="stop"))  # it does not take a prompt yet
+    deliver(inbox)
+    assert rung(file) == 0
+    inbox.heard(IDLE)
+    deliver(inbox)
     assert rung(file) == 1
-    inbox.heard(Notice(kind="stop"))
+    inbox.heard(Notice(kind="prompt", prompt="for ever"))
+    clock.now += 31  # whatever became of that turn
     deliver(inbox)
     assert rung(file) == 2
 
