@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Lab
+from harness import Lab, tree
 from plugged import Plugged, at_random_moments, bound
 
 from barry_cli.contract.plan import LaunchPlan
@@ -103,8 +104,11 @@ RULES = (
 
 @pytest.fixture
 def claude(lab: Callable[[str], Lab]) -> Lab:
+    return of_a_user(lab("claude"))
+
+
+def of_a_user(made: Lab) -> Lab:
     """A user with a gateway; nothing else is reached."""
-    made = lab("claude")
     from barry_adapter_claude.checks import QUIET
 
     made.env |= {
@@ -187,6 +191,7 @@ def test_p11_p12_a_session_from_its_first_message_to_its_end(claude: Lab) -> Non
     written.
     """
     (claude.work / "CLAUDE.md").write_text("what this folder is about")
+    (claude.work / "word.txt").write_text("what only the file says")
     held = bound(claude, NO_TOUCH)
     session = Session(claude, *MANUAL, bound=held)
     assert session.send("wake up") == "consumed"  # the TUI has hardly begun
@@ -217,6 +222,8 @@ def test_p11_p12_a_session_from_its_first_message_to_its_end(claude: Lab) -> Non
         assert session.times_told(text) == 1
     assert "without-more" not in session.job.terminal.screen()
     assert not (claude.work / "bang").exists()
+    requests = claude.server.model_requests()
+    assert not any(request.contains("what only the file says") for request in requests)
 
     shown = session.show()["session"]
     assert shown["guarantees"]["gating"] == "hooks"
@@ -479,6 +486,28 @@ def test_without_its_socket_it_promises_less_and_messages_come_at_a_turns_end(
     assert session.times_told("at the end") == 1
     assert session.send("z" * 10_000) == "failed"  # it would pass on the beginning alone
     session.leave()
+
+
+@pytest.mark.long
+def test_it_writes_what_it_writes_alone(lab: Callable[[str], Lab]) -> None:
+    ours, alone = (of_a_user(lab("claude")) for _ in range(2))
+    session = Session(ours, *MANUAL, bound=bound(ours, NO_TOUCH))
+    session.ask("try it", "round-over")
+    session.leave()
+    bare = alone.bare("--permission-mode=manual", "--disallowedTools=Bash")
+    bare.terminal.wait_for(PROMPT)
+    bare.terminal.submit("try it")
+    bare.terminal.wait_for("round-over")
+    for _ in range(2):
+        bare.terminal.type("\x04")
+        bare.terminal.pump(0.4)
+    assert bare.status() == 0
+    written = [
+        {re.sub("(?<=projects/)[^/]+", "WORK", name) for name in tree(each.home)}
+        for each in (ours, alone)
+    ]
+    assert written[0] == written[1]
+    assert [path.name for path in ours.work.iterdir()] == []
 
 
 def test_killed_in_the_midst_of_it_nothing_runs_on_and_nothing_is_sent_twice(claude: Lab) -> None:

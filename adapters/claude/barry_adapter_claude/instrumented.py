@@ -71,6 +71,8 @@ async def plan(config: SessionConfig) -> LaunchPlan:
             raise Refused(f"{LABEL} can't be launched in this mode without Barry's hooks")
         _refuse_unguarded(draft)
         _heed_managers(draft)
+        if user_settings(config.env).get("disableAllHooks") is True:
+            draft.warn("your settings switch hooks off; in this launch they are on, your own too")
         held = dict(_HELD)
         # The folder's own settings are not read at all.
         files = SettingsFiles(read_settings(config.cwd, config.env).user, [])

@@ -46,12 +46,15 @@ async def instrumented(proof: ProofContext) -> None:
 
 
 def _lay_traps(proof: ProofContext) -> None:
-    """A folder that would switch the hooks off and run a command, a skill that would run one."""
+    """Settings that would switch the hooks off, of the user's and of the folder's, which would run
+    a command as well; a skill that would run one.
+    """
     allow = ["Bash", "Read", "Write", "WebFetch", "Skill", "mcp__small"]
     # Else it would ask its maker's server about each address before it fetches.
-    users = {"permissions": {"allow": allow}, "skipWebFetchPreflight": True}
+    off = {"disableAllHooks": True}
+    users = {**off, "permissions": {"allow": allow}, "skipWebFetchPreflight": True}
     run = {"hooks": [{"type": "command", "command": "touch from-settings"}]}
-    folders = {"disableAllHooks": True, "hooks": {"SessionStart": [run]}}
+    folders = {**off, "hooks": {"SessionStart": [run]}}
     for folder, settings in ((proof.home, users), (proof.cwd, folders)):
         (folder / ".claude").mkdir(exist_ok=True)
         text = json.dumps(settings)

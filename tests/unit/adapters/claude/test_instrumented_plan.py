@@ -247,6 +247,14 @@ def test_an_organisation_may_leave_the_hooks_out(
         assert instrumented().lowered == {}
 
 
+def test_hooks_that_the_user_switched_off_are_said_to_be_on(instrumented: Make, place: Any) -> None:
+    (place.home / ".claude" / "settings.json").write_text('{"disableAllHooks": true}')
+    plan = instrumented()
+    assert settings_of(plan)["disableAllHooks"] is False
+    (warning,) = plan.warnings
+    assert "your own too" in warning
+
+
 def test_without_an_instrument_it_is_refused(instrumented: Make) -> None:
     with pytest.raises(Refused, match="without Barry's hooks"):
         instrumented(instrument=None)
