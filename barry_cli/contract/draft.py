@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self, cast
 
 from barry_cli.base.paths import ensure_own, folders
+from barry_cli.base.problems import StoreProblem
 from barry_cli.contract.adapter import NativeControl
 from barry_cli.contract.guarantees import Guarantees, lowered
 from barry_cli.contract.native import disallowed_tools
@@ -149,11 +150,19 @@ class PlanDraft:
         return folder
 
     def file(self, name: str, text: str, *, folder: Path | None = None) -> Path:
-        """A new private file (0600) in a folder that the launcher removes."""
+        """A new private file (0600) in a folder that the launcher removes.
+
+        Raises StoreProblem, and FileExistsError where this draft has made it before.
+        """
         path = (folder or self.folder()) / name
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            out.write(text)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+                out.write(text)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise _unwritten(path, error) from error
         return path
 
     def finish(
@@ -203,7 +212,18 @@ def private_folder(where: Path) -> Path:
     import tempfile
 
     sweep(ensure_own(where))
-    return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=where))
+    try:
+        return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=where))
+    except OSError as error:
+        raise _unwritten(where, error) from error
+
+
+def _unwritten(path: Path, error: OSError) -> StoreProblem:
+    return StoreProblem(
+        f"{path} can't be written: {error.strerror or error}",
+        hint="free space or mend the permissions of its folder, then try again",
+        details={"path": str(path)},
+    )
 
 
 def sweep(where: Path) -> None:

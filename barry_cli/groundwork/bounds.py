@@ -125,7 +125,7 @@ def hold(
     if found is None:
         return NOTHING_HELD
     from barry_cli.contract.data import snapshot
-    from barry_cli.guard.table import offered
+    from barry_cli.guard.table import RULES, offered
     from barry_cli.policy.holding import holding, refuse_what_no_launch_holds
 
     refuse_what_no_launch_holds(found.bound, sandbox=False)
@@ -141,6 +141,7 @@ def hold(
         ruled=ruled,
         agents=[name for name, row in table.items() if row.kind == "agent"],
         refused=refused,
+        guarded=RULES,
     )
     _refuse_conflicts(adapter, held)
     # Driven sessions are ruled on in full: nothing is missing there that a tool could replace.

@@ -49,6 +49,10 @@ TOOLS: dict[str, Guarded] = {
 }
 
 
+RULES = (NAMESPACE, *(f"{NAMESPACE}:{name}" for name in TOOLS))
+"""By these a rule names guarded tools, and no other tool."""
+
+
 def offered(
     bound: Bound | None, categories: Iterable[NativeCategory], traits: Sequence[AgentTrait] = ()
 ) -> tuple[str, ...]:

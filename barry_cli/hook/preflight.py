@@ -9,6 +9,7 @@ import os
 import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from barry_cli.bags.manifest import HookFormat
@@ -52,7 +53,7 @@ def preflight(
 def _denied(policy: Policy, installed: Installed, cwd: str) -> _Call | None:
     """A call that no policy allows: to write what the hook itself rules by."""
     target = str(installed.policy)
-    for call in _tries(policy, {"write": target, "shell": f"rm -f {target}"}):
+    for call in _tries(policy, {"write": target, "shell": f"rm -f {quote(target)}"}):
         if not rule(policy, call.tool, call.input, cwd).allowed:
             return call
     return None

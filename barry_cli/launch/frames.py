@@ -264,7 +264,9 @@ async def _within(seconds: float, waiting: Any) -> None:
 
 def _text(document: Mapping[str, Any], name: str) -> str | None:
     value = document.get(name)
-    return value if isinstance(value, str) and value else None
+    if not (isinstance(value, str) and value):
+        return None
+    return value.encode(errors="replace").decode()  # JSON may hold half a letter
 
 
 def _shown(frame: Frame) -> dict[str, Any]:

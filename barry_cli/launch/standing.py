@@ -44,6 +44,7 @@ class Standing:
         """What this session really has."""
         self.lowered = dict(lowered)
         self._reasons = dict(lowered)
+        self._unrecorded: dict[str, object] = {}
 
     def notice(self, notice: Notice) -> None:
         """What a notice says of the session."""
@@ -88,7 +89,10 @@ class Standing:
             self.lowered[kind] = self._reasons[kind]
 
     def _change(self, **values: object) -> None:
+        self._unrecorded |= values
         try:
-            self._sessions.change(self._session, **values)
+            self._sessions.change(self._session, **self._unrecorded)
         except StoreProblem as problem:
-            self._failed(problem)
+            self._failed(problem)  # the next change takes it along
+        else:
+            self._unrecorded.clear()

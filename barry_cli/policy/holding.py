@@ -79,6 +79,7 @@ def holding(
     ruled: Sequence[CallKind] | None = None,
     agents: Sequence[str] = (),
     refused: Sequence[str] = (),
+    guarded: Sequence[str] = (),
 ) -> Holding:
     """How a launch in this mode holds a bound.
 
@@ -86,7 +87,8 @@ def holding(
     none: every native tool. ``listed``: the tools of its tool table. ``ruled``: the kinds of call
     that this gating rules on; absent: every kind, where it rules on single calls at all.
     ``agents``: the tools that start agents. ``refused``: those that the caller switches off by name
-    anyway. Raises PolicyProblem for a mode that it doesn't offer.
+    anyway. ``guarded``: rules that name nothing but tools of Barry's own, whose calls are ruled on
+    in every mode. Raises PolicyProblem for a mode that it doesn't offer.
     """
     found = native_harness(harness)
     granted = {
@@ -122,7 +124,7 @@ def holding(
         conflicts=conflicts if traits else {},
         uncontrolled={tool: why for tool, why in policy.uncontrolled.items() if tool in off},
         operator_override=policy.operator_override if off else None,
-        beyond=tuple(_beyond(bound, found.native_tools, found.id, per_call, listed)),
+        beyond=tuple(_beyond(bound, found, per_call, listed, guarded)),
         notes=back.notes,
     )
 
@@ -190,15 +192,17 @@ def refuse_what_no_launch_holds(bound: Bound | None, *, sandbox: bool) -> None:
 
 def _beyond(
     bound: Bound | None,
-    inventory: Sequence[str],
-    harness: str,
+    harness: NativeHarness,
     per_call: bool,
     listed: Sequence[str] | None,
+    guarded: Sequence[str],
 ) -> list[str]:
     if bound is None:
         return []
     said = []
-    known = {harness, *(f"{harness}:{tool}" for tool in inventory), *inventory}
+    inventory = harness.native_tools
+    own = (f"{harness.id}:{tool}" for tool in inventory)
+    known = {harness.id, *own, *inventory, *guarded}
     folded = {name.casefold() for name in known}
     others = [rule for rule in bound.denied_tools or () if rule.casefold() not in folded]
     if others and not per_call:

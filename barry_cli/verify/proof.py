@@ -16,6 +16,7 @@ from barry_cli.base.ids import new_id
 from barry_cli.base.paths import Folders
 from barry_cli.base.problems import BarryError
 from barry_cli.contract.adapter import Adapter, LaunchMode, Mode, SessionMode
+from barry_cli.contract.draft import private_folder
 from barry_cli.contract.events import Done, SessionEvent
 from barry_cli.contract.levels import ModeId
 from barry_cli.contract.native import configure_harness_session
@@ -286,7 +287,7 @@ async def prove(
         importlib.import_module(f"{package}.{module}"), function
     )
     # Not below /tmp itself: some harnesses treat homes and settings there as unsafe.
-    top = Path(tempfile.mkdtemp(prefix="proof-", dir=keep_in))
+    top = Path(tempfile.mkdtemp(prefix="proof-")) if keep_in is None else private_folder(keep_in)
     home, cwd = top / "home", top / "work"
     home.mkdir(mode=0o700)
     cwd.mkdir()

@@ -52,6 +52,7 @@ class ScreenTerminal:
         self._screen = _Screen(self._child)
         self._stream = pyte.ByteStream(self._screen)
         self._tail = b""
+        self._drawn = (0, "")
         self.raw = bytearray()
         """Every byte that the program wrote."""
 
@@ -90,7 +91,10 @@ class ScreenTerminal:
     def screen(self) -> str:
         """The text now on the screen, line by line, without styling."""
         self.pump()
-        return "\n".join(line.rstrip() for line in self._screen.display).rstrip()
+        if self._drawn[0] != len(self.raw):  # to draw it takes longer than most writes
+            text = "\n".join(line.rstrip() for line in self._screen.display).rstrip()
+            self._drawn = len(self.raw), text
+        return self._drawn[1]
 
     def wait_for(self, text: str, *, seconds: float = 60) -> str:
         """Wait until the text is on the screen, line breaks and runs of space apart.

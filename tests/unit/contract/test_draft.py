@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import tempfile
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -95,6 +97,19 @@ def test_a_warning_is_said_once() -> None:
     assert drafted.finish("toy").warnings == ("a", "b")
 
 
+def test_servers_that_do_not_come_are_named() -> None:
+    two = {"one": StdioMcpServer(command="x"), "two": StdioMcpServer(command="y")}
+    drafted = draft(mcp_servers=two)
+    drafted.without_servers([name for name in drafted.config.mcp_servers if name == "one"], "why")
+    plan = drafted.finish("toy")
+    assert (plan.servers_left_out, plan.warnings) == (("one",), ("why",))
+    # Who doesn't look at them brings none.
+    assert draft(mcp_servers=two).finish("toy").servers_left_out == ("one", "two")
+    looked = draft(mcp_servers=two)
+    assert looked.config.mcp_servers
+    assert looked.finish("toy").servers_left_out == ()
+
+
 def test_the_users_words_come_last() -> None:
     drafted = draft(extra_args=["--mine", "x"])
     drafted.args += ["--ours"]
@@ -158,6 +173,22 @@ def test_folders_are_private_and_named_in_the_plan() -> None:
     assert {one.parent, folder} <= set(made)
     with pytest.raises(FileExistsError):
         drafted.file("b", "", folder=folder)
+
+
+def test_a_disk_that_is_full_is_no_fault_of_the_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*given: object, **more: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with PlanDraft("Toy", SessionConfig(session_id="s", cwd="/"), PROMISE) as drafted:
+        drafted.file("once", "x", folder=(folder := drafted.folder()))
+        with pytest.raises(FileExistsError):
+            drafted.file("once", "x", folder=folder)
+        monkeypatch.setattr(os, "fdopen", full)
+        with pytest.raises(StoreProblem, match="No space left"):
+            drafted.file("twice", "x", folder=folder)
+        monkeypatch.setattr(tempfile, "mkdtemp", full)
+        with pytest.raises(StoreProblem, match="No space left"):
+            drafted.folder()
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])

@@ -125,6 +125,23 @@ def test_a_harness_that_starts_no_servers_is_left_without() -> None:
         assert "nothing takes the place" in said(found)
 
 
+def test_what_a_plan_leaves_out_is_not_promised() -> None:
+    found = held(PUSH)
+    assert found.come_to(PLAN) is found
+    assert found.come_to(replace(PLAN, servers_left_out=("other",))) is found
+    left = found.come_to(replace(PLAN, servers_left_out=("barry",)))
+    assert (left.guarded, left.off) == ((), found.off)
+    assert "ruled on" not in said(left).replace("nobody rules on", "")
+    assert "can't be brought here" in said(left)
+
+
+def test_beside_the_guarded_server_none_of_its_name_stands() -> None:
+    """A folder's own settings may name a server "barry", so that Barry's is left out."""
+    assert held(PUSH).servers_out
+    assert not held(PUSH, relax=True).servers_out
+    assert not held(PUSH, transports=()).servers_out
+
+
 def test_traits_grant_guarded_tools_or_none_come() -> None:
     reading = AgentTrait(
         name="reading", access="read", namespaces=(), native_tools={"acme": ("Read",)}

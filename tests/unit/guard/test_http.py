@@ -142,7 +142,7 @@ async def test_what_a_client_does_wrong_is_no_news_for_the_terminal(session: Ses
     await asyncio.sleep(0.2)  # it waits for the rest, which never comes
     writer.close()
     await asyncio.sleep(0.2)
-    _, errors = await process.communicate()
+    _, errors = await asyncio.wait_for(process.communicate(b""), 20)
     assert (process.returncode, errors) == (0, b"")
 
 

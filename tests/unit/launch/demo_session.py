@@ -123,7 +123,7 @@ class DemoSession:
         """All rows of the harness's transcripts."""
         home = Path(self.barry.env["HOME"], ".barry-demo", "projects")
         paths = sorted(home.glob("*/*.jsonl"), key=lambda path: path.stat().st_mtime_ns)
-        return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
+        return [json.loads(line) for path in paths for line in path.read_bytes().splitlines()]
 
 
 def drain(child: pexpect.spawn[str], seconds: float = 0.05) -> None:

@@ -12,10 +12,11 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from barry_cli.base.problems import BarryError, Refused
+from barry_cli.base.problems import BarryError, Refused, StoreProblem
 from barry_cli.contract.data import snapshot
 from barry_cli.contract.guarantees import Guarantees
 from barry_cli.contract.instrument import Inside, Notice
@@ -25,7 +26,7 @@ from barry_cli.inbox.messages import NOT_OBSERVABLE, Message, Peer
 from barry_cli.inbox.place import claim
 from barry_cli.inbox.spool import Spool
 from barry_cli.launch.desk import Desk, Kept
-from barry_cli.launch.inside import TOGETHER_LETTERS
+from barry_cli.launch.inside import TOGETHER_LETTERS, Within
 from barry_cli.launch.instruments import Instruments, arrange
 from barry_cli.policy.bound_file import bound_of
 from barry_cli.registry.sample import test_adapter as sample
@@ -267,6 +268,34 @@ def test_what_is_told_is_passed_on_and_recorded(session: Callable[..., Session])
     assert one.row().activity == "active"
     line.say(type="own", kind="stop")
     assert eventually(lambda: one.row().activity == "idle")
+
+
+def test_half_a_letter_spoils_no_record(session: Callable[..., Session]) -> None:
+    one = session()
+    line = one.plugin()
+    line.say(type="own", kind="start", harnessSessionId="a\ud800", prompt="\ud800")
+    line.say(type="own", kind="prompt", harnessSessionId="abc\udc00")
+    assert eventually(lambda: one.row().harness_session_id == "abc?")
+    assert one.row().activity == "active"
+    one.desk.close()
+    assert one.desk.faults == []
+
+
+def test_what_could_not_be_recorded_is_with_the_next_change(
+    session: Callable[..., Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A conversation that is told once is not lost to a disk that was full then."""
+    one = session()
+    line = one.plugin()
+    full = StoreProblem("the disk is full")
+    with monkeypatch.context() as bent:
+        bent.setattr(Sessions, "change", Mock(side_effect=full))
+        line.say(type="own", kind="start", harnessSessionId="abc")
+        assert eventually(lambda: one.desk.faults == [full])
+    assert one.row().harness_session_id is None
+    line.say(type="own", kind="prompt")
+    assert eventually(lambda: one.row().activity == "active")
+    assert one.row().harness_session_id == "abc"
 
 
 def test_a_plugin_is_asked_and_answers(session: Callable[..., Session]) -> None:

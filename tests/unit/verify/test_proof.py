@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import os
+import subprocess
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -61,6 +62,18 @@ async def test_what_is_shown(run: Prove) -> None:
     )
     assert (proven.shown, proven.reason, proven.model_requests) == (True, "", 0)
     assert proven.proves == "that it starts"
+
+
+async def test_what_a_killed_check_left_behind_goes(run: Prove, tmp_path: Path) -> None:
+    ended = subprocess.Popen(["/bin/true"])
+    ended.wait()
+    left, living = tmp_path / f"{ended.pid}-left", tmp_path / f"{os.getpid()}-living"
+    for folder in (left, living):
+        (folder / "home").mkdir(parents=True)
+    assert (await run("pass")).shown
+    assert not left.exists()
+    assert living.exists()
+    assert [each for each in tmp_path.glob(f"{os.getpid()}-*") if each != living] == []
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ def test_a_variable_that_no_shell_can_set_leaves_the_server_out(plan: Plan) -> N
     made = plan(mcp_servers={"one": server})
     assert setting(made, "mcp_servers") is None
     assert "left out" in made.warnings[0]
+    assert made.servers_left_out == ("one",)
     assert dict(made.env) == {}
 
 
@@ -88,6 +89,7 @@ def test_sse_is_not_spoken(plan: Plan) -> None:
     made = plan(mcp_servers={"web": HttpMcpServer(type="sse", url="https://example.test/sse")})
     assert setting(made, "mcp_servers") is None
     assert "no SSE" in made.warnings[0]
+    assert made.servers_left_out == ("web",)
 
 
 @pytest.mark.parametrize("name", ["a.b", "a b", "", 'a"b', "ä"])
@@ -95,6 +97,7 @@ def test_a_name_that_codex_does_not_take(plan: Plan, name: str) -> None:
     made = plan(mcp_servers={name: PLAIN})
     assert setting(made, "mcp_servers") is None
     assert "left out" in made.warnings[0]
+    assert made.servers_left_out == (name,)
 
 
 def test_a_name_that_codex_has_already(plan: Plan, home: Path) -> None:
@@ -102,6 +105,8 @@ def test_a_name_that_codex_has_already(plan: Plan, home: Path) -> None:
     made = plan(mcp_servers={"files": PLAIN}, strict_mcp_config=False)
     assert setting(made, "mcp_servers") is None
     assert "another name" in made.warnings[0]
+    assert made.servers_left_out == ("files",)
+    assert plan(mcp_servers={"other": PLAIN}).servers_left_out == ()
     assert "left out" in plan(mcp_servers={"codex_tui": PLAIN}).warnings[0]
 
 

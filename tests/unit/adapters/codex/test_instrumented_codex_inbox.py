@@ -228,3 +228,27 @@ async def test_a_server_that_never_answers_is_left(lab: Lab, monkeypatch: Any) -
                 seconds=1.0,
             ):
                 raise AssertionError("it answered")
+
+
+async def test_a_server_is_kept_for_the_next_message_and_no_longer(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from barry_adapter_codex import queued
+
+    def starts() -> int:
+        rows = (json.loads(row) for row in lab._asked.read_text().splitlines())
+        return sum(asked["method"] == "initialize" for _, asked in rows)
+
+    queue = queued.Queue(str(lab._codex), env=lab._env, cwd=lab._cwd)
+    assert await queue.add(ID, "m1", "one")
+    assert await queue.add(ID, "m2", "two")
+    assert starts() == 1
+    await queue.close()
+    monkeypatch.setattr(queued, "_KEPT_SECONDS", 0.05)
+    assert await queue.add(ID, "m3", "three")
+    assert starts() == 2
+    await asyncio.sleep(1.5)
+    assert await queue.add(ID, "m4", "four")
+    assert starts() == 3
+    await queue.close()
+    assert [each["clientUserMessageId"] for each in lab.queued()] == ["m1", "m2", "m3", "m4"]

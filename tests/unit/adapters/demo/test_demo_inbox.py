@@ -6,15 +6,15 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+
 from barry_adapter_demo import inbox
 from barry_adapter_demo.harness.transcript import now
 from barry_adapter_demo.inbox import PipeInbox
-
 from barry_cli.contract.instrument import Notice
 
 
@@ -139,7 +139,7 @@ async def test_what_was_cut_short_spoils_no_other(
 async def test_a_full_pipe_takes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it was written: it can be offered again."""
     async with running(tmp_path, monkeypatch) as harness:
-        with pytest.raises(BlockingIOError):
+        with suppress(BlockingIOError):
             while True:
                 os.write(harness.pipe, b"x" * 4096)
         assert await harness.send("m1", "no room") is False

@@ -184,6 +184,7 @@ def test_servers_come_as_system_settings(make: Plan, root: Any, system_settings:
     assert set(plan.secrets) == {"hush", "quiet"}
     assert not any("hush" in word or "quiet" in word for word in plan.args)
     assert values(plan, "--allowed-mcp-server-names") == ["docs", "old", "web"]
+    assert plan.servers_left_out == ()
     assert any("does not ask" in warning for warning in plan.warnings)
 
 
@@ -196,6 +197,7 @@ def test_users_servers_stay_where_that_was_asked(make: Plan, root: Any) -> None:
 
 def test_servers_are_left_out_where_system_settings_are_not_taken(make: Plan) -> None:
     plan = make(mcp_servers=SERVERS)
+    assert sorted(plan.servers_left_out) == sorted(SERVERS)
     assert any("docs, old, web are left out" in warning for warning in plan.warnings)
     (folder,) = plan.tmp_dirs
     assert list(Path(folder).iterdir()) == []

@@ -141,3 +141,10 @@ def test_system_settings_choose_the_login_where_they_are_taken(
     assert system_settings(plan)["security"] == _by("gemini-api-key")["security"]
     root.user_sets(**_by("gemini-api-key"))
     assert make(endpoint=endpoint()).tmp_dirs == ()
+
+
+def test_a_folders_variables_run_no_code_of_its_own(make: Plan, place: Any) -> None:
+    place.write(place.cwd / ".env", "NODE_OPTIONS=--require=./first.js\nLD_PRELOAD=./first.so\n")
+    plan = make()
+    assert {plan.env[name] for name in ("NODE_OPTIONS", "LD_PRELOAD")} == {""}
+    assert any("NODE_OPTIONS" in warning for warning in plan.warnings)

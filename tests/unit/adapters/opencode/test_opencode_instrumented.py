@@ -149,6 +149,24 @@ def test_what_leaves_plugins_out_or_adds_tools_is_taken_away(make: Make) -> None
     assert "OPENCODE_PURE" not in make().env
 
 
+def test_until_the_plugin_rules_every_tool_is_barred(make: Make, home: Path) -> None:
+    """By the last rule of all, for every agent; the plugin knows which one to take away."""
+    folder = home / ".config" / "opencode"
+    folder.mkdir(parents=True)
+    own = {"agent": {"mine": {"permission": "allow"}}, "mode": {"old": {}}}
+    (folder / "opencode.json").write_text(json.dumps(own))
+    made = make(denied_tools=("bash",), env={"OPENCODE_PERMISSION": '{"*": "allow"}'})
+    barrier = given_to(made)["barrier"]
+    general = json.loads(made.env["OPENCODE_PERMISSION"] or "")
+    agents = inline(made)["agent"] | inline(made)["mode"]
+    assert {"mine", "old", "build", "plan"} <= agents.keys()
+    for rules in (general, *(agent["permission"] for agent in agents.values())):
+        assert list(rules)[-1] == barrier
+        assert rules[barrier] == "deny"
+        assert set(barrier) == {"*"}
+        assert any(name.startswith("bash") for name in rules)
+
+
 def test_the_projects_settings_are_left_out(make: Make, cwd: Path) -> None:
     (cwd / "opencode.json").write_text('{"permission": "allow"}')
     made = make()

@@ -453,6 +453,10 @@ def test_a_server_that_settings_would_be_mixed_with_is_left_out(make: Make) -> N
     made = make(mcp_servers={"users": far}, strict_mcp_config=False)
     assert "mcp" not in settings(made)
     assert "give it another name" in made.warnings[0]
+    assert made.servers_left_out == ("users",)
+    # Nor does theirs stand in for it where they have to stay out.
+    held = make(mcp_servers={"users": far}, strict_mcp_config=True)
+    assert settings(held)["mcp"]["users"] == {"enabled": False}
 
 
 def test_settings_that_can_not_be_read_may_name_more_servers(make: Make, cwd: Path) -> None:

@@ -152,3 +152,12 @@ def test_settings_that_can_not_be_read_are_refused(make: Plan, place: Any) -> No
             make()
     path.write_text('{"a": "// no comment"} // a comment', "utf-8")
     make()
+
+
+def test_a_folders_variables_run_no_code_of_its_own(make: Plan, place: Any) -> None:
+    """It starts itself anew with them."""
+    place.write(place.cwd / ".env", "NODE_OPTIONS=--require=./first.js\nLD_PRELOAD=./first.so\n")
+    place.folder_sets(env={"LD_AUDIT": "./other.so"})
+    plan = make()
+    assert {plan.env[name] for name in ("NODE_OPTIONS", "LD_PRELOAD", "LD_AUDIT")} == {""}
+    assert any("NODE_OPTIONS" in warning for warning in plan.warnings)
