@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -101,7 +102,7 @@ async def test_the_evidence(codex: Lab) -> None:
     [
         ("PreToolUse", "denied calls had their effect"),
         pytest.param("UserPromptSubmit", "did not come with", marks=pytest.mark.long),
-        pytest.param("PostToolUse", "busy TUI", marks=pytest.mark.long),
+        pytest.param("PostToolUse", "hooks told of", marks=pytest.mark.long),
     ],
 )
 async def test_the_evidence_is_not_shown_without_its_guard(
@@ -264,6 +265,22 @@ def test_nobody_answers_in_barrys_place(codex: Lab) -> None:
     assert {path.name for path in codex.work.iterdir()} == {".codex", "allowed"}
     warned = " ".join(session.show()["session"]["warnings"])
     assert "PreToolUse hooks of" in warned
+    # Nor in mid-session, with a conversation that reads all of it anew.
+    (folder / "config.toml").write_text(f"features.hooks = false\n[hooks.state]\n{ours}")
+    (codex.work / "allowed").rmdir()
+    before = len(session.results())
+    session.job.terminal.settle()
+    session.job.terminal.submit("/new")
+    # It asks where, since this folder lies in a repository.
+    session.job.terminal.wait_for("Where should the new conversation run?", seconds=20)
+    session.job.terminal.type("\r")
+    session.until(lambda: "round-over" not in session.job.terminal.screen(), seconds=20)
+    session.job.terminal.settle()
+    session.job.terminal.submit("try both")
+    session.until((codex.work / "allowed").is_dir, seconds=20)
+    assert any("by the policy" in text for text in session.results(before))
+    assert not (codex.work / "denied").exists()
+    assert not (codex.work / "rewritten").exists()
     session.leave()
 
     # The counter-case: with Codex alone that hook has its way.
@@ -310,7 +327,13 @@ def test_the_agent_can_not_reach_what_holds_it(codex: Lab) -> None:
     session.ask("try it", "round-over")
     assert not (codex.work / "unruled").exists()
     assert str(entry.name) in session.results()[-1]
-    session.leave()
+    session.job.watch()
+    stopped = session.beside("stop", session.id)
+    assert stopped.returncode == 0, stopped.stderr
+    session.job.status()
+    before, after = session.job.modes()
+    assert before == after
+    assert session.job.left_running() == []
 
 
 def test_a_launch_that_could_lose_its_hooks_says_so_or_is_refused(codex: Lab) -> None:
@@ -330,7 +353,7 @@ def test_a_message_on_its_way_when_barry_is_killed_is_not_sent_twice(codex: Lab)
     session.ask("say one", "first-answer")
     session.post("wake up once")
     session.until(lambda: session.states() != ["held"])
-    session.kill_barry()
+    session.signal_barry(signal.SIGKILL)
     session.job.terminal.pump(1)
     (message,) = session.show()["messages"]
     assert message["state"] in ("uncertain", "written", "writing", "consumed")

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from barry_adapter_codex.server import app_server
+from barry_adapter_codex.queued import Queue
 from barry_cli.adapters import HookInbox
 
 if TYPE_CHECKING:
     from barry_cli.adapters import Inside, Notice
 
-_SETTINGS = ("-c", "check_for_update_on_startup=false")
 _TAKE = ("after-tool", "prompt")
 _PIECE = 1 << 16
 _MOST = 16 << 20
@@ -52,9 +51,7 @@ class Inbox(HookInbox):
             shows=self._shown_by,
             transcript=transcript,
         )
-        self._program = program
-        self._env = env
-        self._cwd = cwd
+        self._queue = Queue(program, env=env, cwd=cwd)
         self._conversation = conversation
         self._transcript = transcript
         self._find = find
@@ -75,7 +72,7 @@ class Inbox(HookInbox):
             return False  # Codex queues nothing for a conversation without a turn
         if not self._queued and not self._idle and not self._is_over():
             return False
-        return await self._queue(self._conversation, message_id, text)
+        return await self._enqueue(self._conversation, message_id, text)
 
     def heard(self, notice: Notice) -> None:
         """Keep up with which conversation it is, and whether its turn is over."""
@@ -94,22 +91,18 @@ class Inbox(HookInbox):
         self.heard(notice)
         return notice.kind in _TAKE and not _of_an_agent(notice)
 
-    async def _queue(self, conversation: str, message_id: str, text: str) -> bool:
-        message = {
-            "threadId": conversation,
-            "clientUserMessageId": message_id,
-            "input": [{"type": "text", "text": text}],
-        }
-        self._queued[message_id] = text
-        asked = False
+    async def consumed(self) -> AsyncIterator[str]:
+        """The ids of messages that the conversation's record shows, until the TUI has ended."""
         try:
-            async with app_server(self._program, _SETTINGS, env=self._env, cwd=self._cwd) as ask:
-                asked = True
-                given = "result" in await ask("thread/queue/add", message)
-        except OSError:
-            if asked:
-                raise
-            given = False
+            async for message_id in super().consumed():
+                yield message_id
+        finally:
+            await self._queue.close()
+
+    async def _enqueue(self, conversation: str, message_id: str, text: str) -> bool:
+        # Its evidence may come before the server has answered.
+        self._queued[message_id] = text
+        given = await self._queue.add(conversation, message_id, text)
         if not given:
             del self._queued[message_id]
         return given

@@ -27,7 +27,8 @@ async def app_server(
     cwd: str,
     seconds: float = 20.0,
 ) -> AsyncIterator[Ask]:
-    """A server of its own over a pipe, for ``seconds`` at most; it opens no conversation.
+    """A server of its own over a pipe, which opens no conversation. An answer takes ``seconds`` at
+    most.
 
     ``settings`` are arguments as the TUI gets them. Raises OSError when it doesn't come up.
     """
@@ -43,7 +44,6 @@ async def app_server(
         stderr=asyncio.subprocess.DEVNULL,
         limit=_LONGEST_LINE,
     )
-    until = asyncio.get_running_loop().time() + seconds
     asked = 0
 
     async def ask(method: str, params: Mapping[str, object]) -> Row:
@@ -51,7 +51,7 @@ async def app_server(
         asked += 1
         request = {"id": asked, "method": method, "params": params}
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout(seconds):
                 return await _exchange(process, request)
         except (TimeoutError, ValueError) as error:  # ValueError: a line without an end
             raise OSError(f"Codex's app server did not answer {method}") from error
