@@ -98,6 +98,8 @@ def applying(
 
 def native(registry: Adapters, id: str, mode: str | None, found: Effective) -> Native:
     """What becomes of a harness's own tools under what applies. Raises UsageProblem."""
+    from barry_cli.guard.table import RULES
+
     record = registry.record(id)
     chosen = _mode(record, mode)
     recorded = record.modes[chosen]
@@ -113,6 +115,7 @@ def native(registry: Adapters, id: str, mode: str | None, found: Effective) -> N
         listed=None if record.bag is None else tuple(table),
         ruled=recorded.ruled if chosen == "instrumented" else None,
         agents=[name for name, row in table.items() if row.kind == "agent"],
+        guarded=RULES,
     )
     lowered = []
     if held.off and record.capabilities.tool_denial == "none":

@@ -142,6 +142,14 @@ def test_beside_the_guarded_server_none_of_its_name_stands() -> None:
     assert not held(PUSH, transports=()).servers_out
 
 
+def test_a_rule_that_names_guarded_tools_holds() -> None:
+    for rule in ("barry:shell", "barry", "Barry:Fetch"):
+        found = held({**PUSH, "deniedTools": [rule]})
+        assert not found.warnings
+    for rule in ("barry:nope", "barry:*", "mcp__barry__shell", "other:shell"):
+        assert rule in "".join(held({**PUSH, "deniedTools": [rule]}).warnings)
+
+
 def test_traits_grant_guarded_tools_or_none_come() -> None:
     reading = AgentTrait(
         name="reading", access="read", namespaces=(), native_tools={"acme": ("Read",)}

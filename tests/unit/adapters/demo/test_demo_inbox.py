@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from barry_adapter_demo import inbox
+from barry_adapter_demo.harness.mail import Mail
 from barry_adapter_demo.harness.transcript import now
 from barry_adapter_demo.inbox import PipeInbox
 from barry_cli.contract.instrument import Notice
+from barry_cli.inbox.messages import LARGEST
 
 
 class Inside:
@@ -145,3 +147,17 @@ async def test_a_full_pipe_takes_nothing(tmp_path: Path, monkeypatch: pytest.Mon
         assert await harness.send("m1", "no room") is False
         assert set(harness.read()) == {ord("x")}
         assert await harness.send("m1", "no room")
+
+
+@pytest.mark.parametrize("letter", ["\x01", '"', "x"])
+async def test_the_largest_message_gets_through_the_pipe(tmp_path: Path, letter: str) -> None:
+    """However long it is as JSON."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    mail = Mail(str(pipe))
+    text = letter * LARGEST
+    assert await PipeInbox(Inside(), pipe).deliver({"id": "m1", "content": text})
+    async with asyncio.timeout(5):
+        while (found := mail.take()) is None:
+            await asyncio.sleep(0.01)
+    assert found == text
