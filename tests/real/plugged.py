@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -42,13 +41,23 @@ class Plugged:
         )
         before = {row.id for row in Sessions(self.folders).all()}
         self.job: Job = lab.launch("--mode", "instrumented", *held, *words)
-        self._new = lambda: [row for row in Sessions(self.folders).all() if row.id not in before]
+        self._before = before
+        self._known: str | None = None
 
     @property
     def row(self) -> SessionRow:
-        """What is recorded of it, once anything is."""
-        found: SessionRow = self.until(self._new)[0]
+        """What is recorded of it, once anything is, whatever others begin beside it."""
+        if self._known is None:
+            self._known = str(self.until(self._own))
+        found = Sessions(self.folders).find(self._known)
+        assert found is not None
         return found
+
+    def _own(self) -> str | None:
+        """The id of the new session whose launcher runs in this terminal."""
+        below = {each.pid for each in descendants(self.job.terminal.pid)}
+        new = (row for row in Sessions(self.folders).all() if row.id not in self._before)
+        return next((row.id for row in new if row.supervisor_pid in below), None)
 
     @property
     def id(self) -> str:
@@ -126,11 +135,11 @@ class Plugged:
         assert before == after
         assert self.job.left_running() == []
 
-    def kill_barry(self) -> None:
-        """kill -9 of the launcher."""
+    def signal_barry(self, number: int) -> None:
+        """A signal to the launcher alone."""
         self.job.watch()
         barry = min(descendants(self.job.terminal.pid), key=lambda each: each.start_time)
-        os.kill(barry.pid, signal.SIGKILL)
+        os.kill(barry.pid, number)
 
     def said(self) -> list[str]:
         """Every user message of the newest request for a turn, as it is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -93,6 +94,15 @@ async def test_the_evidence_is_not_shown_without_its_guard(
     proven = await pi.prove(mode="instrumented", bend=bend)
     assert not proven.shown
     assert reason in proven.reason
+
+
+def test_pi_itself_ends_at_an_extension_that_it_can_not_load(pi: Lab) -> None:
+    broken = pi.top / "broken.js"
+    for text in ('throw new Error("at load")', "export default () => { throw new Error() }"):
+        broken.write_text(text)
+        job = pi.bare("--extension", str(broken))
+        assert job.status() == 1
+        assert "Failed to load extension" in job.terminal.screen()
 
 
 def test_a_session_from_its_first_message_to_its_end(pi: Lab) -> None:
@@ -220,7 +230,7 @@ def test_without_barry_nothing_runs(pi: Lab) -> None:
     session.job.terminal.submit("a while")
     session.job.terminal.pump(0.7)
     session.post("wake up once")
-    session.kill_barry()
+    session.signal_barry(signal.SIGKILL)
     session.until(lambda: not session.job.left_running(), seconds=20)
     (message,) = session.show()["messages"]
     assert message["state"] in ("held", "uncertain", "consumed")
@@ -229,3 +239,20 @@ def test_without_barry_nothing_runs(pi: Lab) -> None:
     assert again.send("wake up again") == "consumed"
     assert again.said().count("wake up once") <= 1
     again.leave()
+
+
+@pytest.mark.long
+def test_a_barry_that_hangs_refuses_in_its_own_words(pi: Lab) -> None:
+    """20 seconds are waited for it; the reason is no denial by the policy."""
+    session = Plugged(pi, *MODEL)
+    session.ready()
+    session.signal_barry(signal.SIGSTOP)
+    session.ask("do it", "work-done")
+    assert not (pi.work / "allowed").exists()
+    told = pi.server.tool_results()[-1].text
+    assert "no answer came in time" in told
+    assert "policy" not in told
+    session.signal_barry(signal.SIGCONT)
+    session.ask("do it", "work-done")
+    session.until((pi.work / "allowed").is_dir)
+    session.leave()

@@ -41,6 +41,15 @@ def rules(denied: Iterable[str], mark: str = "**") -> Rules:
     return dict.fromkeys((_permission(tool) + mark for tool in denied), "deny")
 
 
+BARRIER = "*******"
+"""The key of the rule by which nothing may be used until a plugin of Barry's takes it away."""
+
+
+def barred() -> Rules:
+    """The rule itself."""
+    return {BARRIER: "deny"}
+
+
 def asking(users: Rules) -> Rules:
     """Rules by which every call is asked about. The user's own come again after that, so that
     what they deny stays denied; what they allow is asked about.
@@ -65,14 +74,16 @@ def _asked(rule: Any) -> Any:
     return "deny" if rule == "deny" else "ask"
 
 
-def agent_rules(denied: list[str], user: Defined) -> Rules:
+def agent_rules(denied: list[str], user: Defined, more: Rules | None = None) -> Rules:
     """Settings that repeat the rules for every agent, since an agent's own come after them."""
-    found: Rules = {
-        "agent": {name: {"permission": rules(denied)} for name in sorted({*AGENTS, *user.agents})}
-    }
+    more = more or {}
+    agents = sorted({*AGENTS, *user.agents})
+    found: Rules = {"agent": {name: {"permission": {**rules(denied), **more}} for name in agents}}
     if user.modes:
         # opencode merges the older kind of agent over the newer: another key comes last again.
-        found["mode"] = {name: {"permission": rules(denied, "***")} for name in sorted(user.modes)}
+        found["mode"] = {
+            name: {"permission": {**rules(denied, "***"), **more}} for name in sorted(user.modes)
+        }
     return found
 
 

@@ -35,6 +35,13 @@ async function ruled(cwd, { tool, callID: call }, { args }) {
   if (allowed !== true) throw new Error(reason || "Barry refused this call")
 }
 
+// Until this plugin rules, rules of opencode's own bar every tool: now it does.
+function unbar({ permission, agent, mode }) {
+  const agents = [...Object.values(agent ?? {}), ...Object.values(mode ?? {})]
+  for (const rules of [permission, ...agents.map((each) => each?.permission)])
+    if (rules && typeof rules === "object") delete rules[line.given.barrier]
+}
+
 // --- messages ---
 
 const model = (name) => {
@@ -146,6 +153,7 @@ export const Barry = async ({ client, directory }) => {
     what === "say" ? say(client, message, text) : { ok: what === "ready" && ready() }
   line.begin()
   return {
+    config: async (settings) => unbar(settings),
     "tool.execute.before": (call, input) => ruled(directory, call, input),
     "chat.message": (_, said) => prompted(client, said),
     "shell.env": async (_, { env }) => {

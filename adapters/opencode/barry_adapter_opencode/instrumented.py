@@ -14,7 +14,7 @@ from barry_adapter_opencode.declared import (
     NATIVE,
     NATIVE_TOOLS,
 )
-from barry_adapter_opencode.denials import agent_rules
+from barry_adapter_opencode.denials import BARRIER, agent_rules, barred
 from barry_adapter_opencode.launch import finish_settings, leave_project_out
 from barry_adapter_opencode.parts import guarded, inherited, model, prompt, skills
 from barry_adapter_opencode.places import defined
@@ -60,6 +60,7 @@ async def plan(config: SessionConfig) -> LaunchPlan:
             {
                 "servers": _names([*config.mcp_servers, *own.servers]),
                 "hidden": _impatient(draft),
+                "barrier": BARRIER,
                 **_goes_on(draft, talk, words, routed),
             },
         )
@@ -71,7 +72,8 @@ async def plan(config: SessionConfig) -> LaunchPlan:
         }
         for part in (
             routed,
-            agent_rules(denied, own),
+            # A plugin that opencode doesn't load is left out silently: then nothing may be used.
+            agent_rules(denied, own, barred()),
             prompt(draft, without_project=True),
             servers(draft, own),
             skills(draft),
@@ -79,7 +81,7 @@ async def plan(config: SessionConfig) -> LaunchPlan:
             settings = merged(settings, part)
         guarded(draft)
         _close(draft)
-        finish_settings(draft, denied, merged(inline, settings))
+        finish_settings(draft, denied, merged(inline, settings), barred())
         return draft.finish(
             "opencode",
             harness_session_id=talk.id,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from barry_adapter_opencode.conversation import conversation
@@ -40,9 +42,18 @@ async def plan(config: SessionConfig) -> LaunchPlan:
         return draft.finish("opencode", harness_session_id=talk.id, discover=talk.discover)
 
 
-def finish_settings(draft: PlanDraft, denied: list[str], settings: dict[str, Any]) -> None:
-    """What holds denials, roots, the agent and the settings, on their way into opencode."""
-    permission_variable(draft, {**root_rules(draft.config.project_roots or ()), **rules(denied)})
+def finish_settings(
+    draft: PlanDraft,
+    denied: list[str],
+    settings: dict[str, Any],
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """What holds denials, roots, the agent and the settings, on their way into opencode.
+
+    ``more``: rules that come after those.
+    """
+    roots = root_rules(draft.config.project_roots or ())
+    permission_variable(draft, {**roots, **rules(denied), **more})
     agent = (draft.config.options or {}).get("agent")
     if agent is not None:
         draft.args += ["--agent", agent]
