@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from barry_cli.adapters import DeliveryLevel, Inside
 
 _LOOK_SECONDS = 0.2
-_WRITE_SECONDS = 5.0
+_WRITE_SECONDS = 5.0  # in which nobody reads
 
 
 class _Inbox:
@@ -119,7 +119,7 @@ class PipeInbox(_Inbox):
     async def deliver(self, message: Mapping[str, str]) -> bool:
         text = self._begin(message)
         # On a line of its own, whatever was cut short before it.
-        line = whole = b"\n" + json.dumps({"text": text}).encode() + b"\n"
+        line = b"\n" + json.dumps({"text": text}).encode() + b"\n"
         try:
             file = os.open(self._pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
@@ -127,15 +127,17 @@ class PipeInbox(_Inbox):
             if error.errno in (errno.ENXIO, errno.ENOENT):  # nobody reads it: not yet, or no more
                 return False
             raise
+        left, loop = memoryview(line), asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(_WRITE_SECONDS):
-                while line:
+            async with asyncio.timeout(_WRITE_SECONDS) as patience:
+                while left:
                     try:
-                        line = line[os.write(file, line) :]
+                        left = left[os.write(file, left) :]
+                        patience.reschedule(loop.time() + _WRITE_SECONDS)
                     except BlockingIOError:
                         await asyncio.sleep(0.01)
         except TimeoutError:
-            if line is not whole:
+            if len(left) < len(line):
                 raise
             self._underway.failed(message["id"])
             return False  # the pipe is full of what nobody reads
