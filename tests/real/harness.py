@@ -72,14 +72,15 @@ def program_of(adapter_id: str) -> Path:
 
 def tree(home: Path) -> set[str]:
     """The files below a folder, with what differs from run to run written alike."""
-    found = set()
-    for path in home.rglob("*"):
-        if path.is_file() or path.is_symlink():
-            name = str(path.relative_to(home))
-            name = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", "ID", name)
-            name = re.sub(r"\b(ses|msg|prt)_[A-Za-z0-9]+", "ID", name)
-            found.add(re.sub(r"[0-9a-f]{16,}|\d+", "N", name))
-    return found
+    found = (path for path in home.rglob("*") if path.is_file() or path.is_symlink())
+    return {alike(str(path.relative_to(home))) for path in found}
+
+
+def alike(name: str) -> str:
+    """A file's name without what differs from run to run."""
+    name = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", "ID", name)
+    name = re.sub(r"\b(ses|msg|prt)_[A-Za-z0-9]+", "ID", name)
+    return re.sub(r"[0-9a-f]{16,}|\d+", "N", name)
 
 
 @dataclass
@@ -94,7 +95,11 @@ class Job:
         self.seen |= set(descendants(self.terminal.pid))
         return self.seen
 
-    def status(self, *, seconds: float = 30) -> int:
+    def over(self) -> bool:
+        """Whether the shell has seen it end."""
+        return f"{_MARK} status" in self._plain()
+
+    def status(self, *, seconds: float = 60) -> int:
         """The exit status that the shell saw, once the job has ended."""
         self.terminal.wait_for(f"{_MARK} status", seconds=seconds)
         found = re.findall(rf"{_MARK} status (\d+) ", self._plain())

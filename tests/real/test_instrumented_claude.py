@@ -18,7 +18,6 @@ from harness import Lab, tree
 from plugged import Plugged, at_random_moments, bound
 
 from barry_cli.contract.plan import LaunchPlan
-from barry_cli.turns.store.sessions import SessionRow, Sessions
 
 PROMPT = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}"
 MANUAL = ("--option", 'permissionMode="manual"')
@@ -35,17 +34,6 @@ FRAMED = True
 class Session(Plugged):
     """One instrumented session of Claude Code's."""
 
-    def __init__(self, lab: Lab, *words: str, bound: str | None = None) -> None:
-        super().__init__(lab, *words, bound=bound)
-        self._known = super().row.id
-
-    @property
-    def row(self) -> SessionRow:
-        """What is recorded of it, whatever others begin beside it."""
-        found = Sessions(self.folders).find(self._known)
-        assert found is not None
-        return found
-
     def ready(self) -> None:
         self.job.terminal.wait_for(PROMPT)
         self.until(lambda: self.row.activity is not None)
@@ -61,9 +49,11 @@ class Session(Plugged):
     def leave(self, *, status: int = 0) -> None:
         self.job.watch()
         self.job.terminal.settle(quiet=0.4, seconds=5)
-        for _ in range(2):
+        for _ in range(20):  # it counts two that come soon after one another
             self.job.terminal.type("\x04")
             self.job.terminal.pump(0.4)
+            if self.job.over():
+                break
         assert self.job.status() == status
         before, after = self.job.modes()
         assert before == after

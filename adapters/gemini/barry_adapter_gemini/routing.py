@@ -26,6 +26,7 @@ BASE_URL = "GOOGLE_GEMINI_BASE_URL"
 KEY = "GEMINI_API_KEY"
 BY_KEY = "gemini-api-key"
 
+# Some of them by having it run code of the folder's.
 _ROUTES = (
     "*_BASE_URL",
     "GEMINI_API_KEY_AUTH_MECHANISM",
@@ -34,7 +35,10 @@ _ROUTES = (
     "GEMINI_CLI_SYSTEM_*",
     "GOOGLE_CLOUD_UNIVERSE_DOMAIN",
     "GOOGLE_GENAI_*",
+    "DYLD_*",
+    "LD_*",
     "NODE_EXTRA_CA_CERTS",
+    "NODE_OPTIONS",
     "NODE_TLS_REJECT_UNAUTHORIZED",
     "SSL_CERT_*",
     "*_PROXY",

@@ -24,12 +24,16 @@ KEY = "BARRY_QWEN_KEY"
 # The address that a login takes from the environment.
 _BASE_URLS = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 
+# Some of them by having it run code of the folder's.
 _ROUTES = (
     "*_BASE_URL",
     "BARRY_*",
     "GOOGLE_CLOUD_UNIVERSE_DOMAIN",
     "GOOGLE_GENAI_*",
+    "DYLD_*",
+    "LD_*",
     "NODE_EXTRA_CA_CERTS",
+    "NODE_OPTIONS",
     "NODE_TLS_REJECT_UNAUTHORIZED",
     "QWEN_CODE_SYSTEM_*",
     "SSL_CERT_*",
