@@ -74,7 +74,7 @@ class PlanDraft:
         self.secrets: list[str] = []
         self._config = config
         self._watched = _Watched(config)
-        self._guarantees = guarantees
+        self._guarantees = self._promised = guarantees
         self._lowered: dict[str, str] = {}
         self._servers_out: list[str] = []
         self._folders: list[Path] = []
@@ -111,10 +111,16 @@ class PlanDraft:
     def lower(self, because: str, **levels: object) -> None:
         """Take back part of the mode's promise, e.g. ``lower("...", gating="none")``.
 
-        Raises ValueError when that would raise a promise.
+        What was taken back further already stays so. Raises ValueError for more than the mode's
+        own promise.
         """
-        self._guarantees = lowered(self._guarantees, **levels)
-        self._lowered.update(dict.fromkeys(levels, because))
+        lowered(self._promised, **levels)
+        for name, level in levels.items():
+            try:
+                self._guarantees = lowered(self._guarantees, **{name: level})
+            except ValueError:
+                continue
+            self._lowered[name] = because
 
     def without_servers(self, names: Iterable[str], because: str) -> None:
         """These MCP servers that were asked for can't be brought. ``because`` is a warning."""

@@ -159,12 +159,30 @@ def every_field_is_honoured_or_named(subject: Subject) -> None:
                 f"{name}: {case.name}"
                 for case in cases(subject, place)
                 if case.must_show
+                and not _is_off_anyway(mode, case)
                 and not any(
                     _shows(subject, mode, changed(plain, beside), changed(plain, fields))
                     for beside, fields in case.together()
                 )
             ]
     require(not ignored, "\n".join(["neither honoured nor warned about:", *ignored]))
+
+
+def _is_off_anyway(mode: LaunchMode, case: Case) -> bool:
+    """Whether a case asks to deny a tool that the hook refuses by name, or that is never granted.
+
+    A launch compiles denials into the policy that hooks and plugins rule by.
+    """
+    asked = [tool for fields in case.fields for tool in _denials(fields)]
+    if mode.native is None or not asked:
+        return bool(asked and mode.ruled)
+    kept = {*mode.native.grantable, *(mode.native.uncontrolled or {})}
+    return bool(mode.ruled) or not kept.intersection(asked)
+
+
+def _denials(fields: Mapping[str, object]) -> tuple[str, ...]:
+    denied = fields.get("denied_tools") if len(fields) == 1 else None
+    return denied if isinstance(denied, tuple) else ()
 
 
 def _shows(subject: Subject, mode: LaunchMode, base: SessionConfig, asked: SessionConfig) -> bool:

@@ -38,6 +38,8 @@ def text(stored: StoredEvent) -> str:
     event.pop("parentToolUseId", None)
     if kind in ("text", "partial"):
         said = str(event.get("text", ""))
+        if event.get("role") == "user":  # a prompt, or a message that the agent got
+            kind = f"{kind} (user)"
     elif kind == "error":
         said = str(event.get("error", ""))
     else:

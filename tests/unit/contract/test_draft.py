@@ -123,7 +123,8 @@ def test_a_promise_goes_down_with_its_reason() -> None:
     with pytest.raises(ValueError, match="steer"):
         drafted.lower("no", steer=True)
     with pytest.raises(ValueError, match="gating"):
-        drafted.lower("no", gating="static")
+        drafted.lower("no", gating="per-call")
+    drafted.lower("it is not so bad", gating="static")  # it is: that stays
     plan = drafted.finish("toy")
     assert plan.guarantees.gating == "none"
     assert plan.lowered == {
