@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 from harness import Lab
 
 from barry_cli.agents import (
@@ -180,6 +181,12 @@ FAULTS: dict[str, Fault] = {
     ),
 }
 """Every fault that a turn must end with, and what it must be called."""
+
+_QUICK = ("401", "429", "refused")
+FAULT_CASES = [
+    name if name in _QUICK else pytest.param(name, marks=pytest.mark.long) for name in FAULTS
+]
+"""The same, those that say the same by another number with the long ones."""
 
 
 class HostedLab:

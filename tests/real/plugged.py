@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from harness import Job, Lab
 
@@ -43,6 +43,13 @@ class Plugged:
         self.job: Job = lab.launch("--mode", "instrumented", *held, *words)
         self._before = before
         self._known: str | None = None
+
+    @classmethod
+    def alone(cls, lab: Lab, *words: str, env: Mapping[str, str] | None = None) -> Self:
+        """The harness without Barry: there is nothing recorded of it, and it is left alike."""
+        made = cls.__new__(cls)
+        made.lab, made.job = lab, lab.bare(*words, env=env)
+        return made
 
     @property
     def row(self) -> SessionRow:

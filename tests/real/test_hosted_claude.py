@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from harness import Lab
-from hosted import FAULTS, SENTENCE, HostedLab, Rulings
+from hosted import FAULT_CASES, FAULTS, SENTENCE, HostedLab, Rulings
 
 from barry_cli.contract.events import (
     Init,
@@ -188,6 +188,7 @@ async def test_one_process_takes_turn_after_turn(claude: HostedLab) -> None:
     assert await claude.gone() == []
 
 
+@pytest.mark.long
 async def test_a_message_that_came_late_is_answered_in_the_same_turn(claude: HostedLab) -> None:
     sent: list[bool] = []
     async with claude.open() as harness:
@@ -262,6 +263,7 @@ async def test_a_conversation_goes_on_and_is_copied(claude: HostedLab) -> None:
     assert await claude.gone() == []
 
 
+@pytest.mark.long
 async def test_a_schema_is_enforced_by_claude_itself(claude: HostedLab) -> None:
     rulings = Rulings(["*"])
     async with claude.open(decide=rulings) as harness:
@@ -276,6 +278,7 @@ async def test_a_schema_is_enforced_by_claude_itself(claude: HostedLab) -> None:
         assert turn.outcome.structured is None
 
 
+@pytest.mark.long
 async def test_an_ephemeral_session_leaves_no_conversation(claude: HostedLab) -> None:
     from barry_adapter_claude.transcript import ClaudeTranscripts
 
@@ -285,7 +288,7 @@ async def test_an_ephemeral_session_leaves_no_conversation(claude: HostedLab) ->
     assert list(ClaudeTranscripts().list(str(claude.lab.work), claude.env)) == []
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", FAULT_CASES)
 async def test_a_fault_of_the_service_is_called_by_its_name(claude: HostedLab, name: str) -> None:
     turn = await claude.fail(name)
     assert turn.called == FAULTS[name].called, turn.outcome
@@ -293,6 +296,7 @@ async def test_a_fault_of_the_service_is_called_by_its_name(claude: HostedLab, n
     assert await claude.gone() == []
 
 
+@pytest.mark.long
 async def test_a_line_as_long_as_a_picture_is_read(claude: HostedLab) -> None:
     content = "z" * 1_300_000
     writes = {"tool": "Write", "input": {"file_path": "long.txt", "content": content}}
@@ -365,6 +369,7 @@ async def test_a_hook_of_the_users_changes_nothing_that_was_ruled_on(
         assert made(claude, "rewritten")
 
 
+@pytest.mark.long
 async def test_the_environments_key_and_address_outrank_the_settings_files(
     claude: HostedLab,
 ) -> None:

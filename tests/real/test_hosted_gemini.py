@@ -116,6 +116,7 @@ async def test_the_check_fails_without_the_rules(gemini: HostedLab) -> None:
     assert "was taken back, and yet it was offered" in proven.reason
 
 
+@pytest.mark.long
 async def test_the_check_fails_where_harmless_commands_are_not_asked_about(
     gemini: HostedLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +266,7 @@ async def test_a_conversation_goes_on_in_other_processes_and_stays(gemini: Hoste
     assert await gemini.gone() == []
 
 
+@pytest.mark.long
 async def test_what_a_load_would_do_without_its_guard(
     gemini: HostedLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,6 +284,7 @@ async def test_what_a_load_would_do_without_its_guard(
         assert not any("the first answer" in text for text in chats(gemini).values())
 
 
+@pytest.mark.long
 async def test_a_fault_of_the_service_is_called_by_its_name(
     gemini: HostedLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from harness import Lab
-from hosted import FAULTS, SENTENCE, HostedLab, Rulings
+from hosted import FAULT_CASES, FAULTS, SENTENCE, HostedLab, Rulings
 
 from barry_cli.agents import AgentFault
 from barry_cli.contract.events import Init, Partial, SessionEvent, Text, ToolResult, ToolUse
@@ -240,7 +240,7 @@ async def test_a_call_waits_for_a_person(opencode: HostedLab) -> None:
     assert results == [True, None]
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", FAULT_CASES)
 async def test_a_fault_of_the_service_is_called_by_its_name(
     opencode: HostedLab, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +257,7 @@ async def test_a_fault_of_the_service_is_called_by_its_name(
 # --- what the user's and the folder's files say ---
 
 
+@pytest.mark.long
 async def test_what_the_user_denies_stays_denied(opencode: HostedLab) -> None:
     rules = {"bash": {"*": "allow", "touch *": "deny"}}
     file = opencode.lab.home / ".config" / "opencode" / "opencode.json"
@@ -300,9 +301,9 @@ async def test_without_the_gate_nothing_is_begun(
     opencode: HostedLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What opencode leaves out silently, here by a variable of its own."""
-    from barry_adapter_opencode import hosted
+    from barry_adapter_opencode import parts
 
-    monkeypatch.setattr(hosted, "_UNSET", ())
+    monkeypatch.setattr(parts, "_WITHOUT_PLUGINS", "OPENCODE_NOTHING")
     async with opencode.open(env={**opencode.env, "OPENCODE_PURE": "1"}) as harness:
         turn = await opencode.turn(harness, "touch it")
     assert turn.called == "process"

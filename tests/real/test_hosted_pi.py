@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import re
 import subprocess
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 from harness import Lab
-from hosted import FAULTS, SENTENCE, HostedLab, Rulings
+from hosted import FAULT_CASES, FAULTS, SENTENCE, HostedLab, Rulings
 
 from barry_cli.agents import AgentFault
 from barry_cli.contract.adapter import SessionMode
@@ -141,6 +142,7 @@ async def test_the_check_fails_where_calls_are_not_asked_about(
     open_gate = pi.lab.top / "open.js"
     whole = hosted.GATE.read_text("utf-8")
     open_gate.write_text(whole.replace('"tool_call"', '"turn_start"'), "utf-8")
+    shutil.copy(hosted.GATE.with_name("paths.js"), open_gate.parent)
     monkeypatch.setattr(hosted, "GATE", open_gate)
     proven = await pi.lab.prove(mode="hosted")
     assert not proven.shown
@@ -246,6 +248,7 @@ async def test_one_process_takes_turn_after_turn(pi: HostedLab) -> None:
     assert await pi.gone() == []
 
 
+@pytest.mark.long
 async def test_a_message_that_came_late_is_answered_in_the_same_turn(pi: HostedLab) -> None:
     sent: list[bool] = []
     async with pi.open() as harness:
@@ -280,6 +283,7 @@ async def test_a_message_that_came_late_is_answered_in_the_same_turn(pi: HostedL
         assert "more of it" not in told(pi)
 
 
+@pytest.mark.long
 async def test_a_turn_is_cut_while_a_call_is_asked_about(pi: HostedLab) -> None:
     asked = asyncio.Event()
 
@@ -359,6 +363,7 @@ async def test_a_conversation_goes_on_and_is_copied(pi: HostedLab) -> None:
     assert await pi.gone() == []
 
 
+@pytest.mark.long
 async def test_an_answer_with_a_shape_is_asked_for_in_words(pi: HostedLab) -> None:
     from barry_adapter_pi.transcript import PiTranscripts
 
@@ -378,6 +383,7 @@ async def test_an_answer_with_a_shape_is_asked_for_in_words(pi: HostedLab) -> No
     assert await pi.gone() == []
 
 
+@pytest.mark.long
 async def test_a_limit_of_turns_ends_it(pi: HostedLab) -> None:
     async with pi.open(max_turns=1) as harness:
         turn = await pi.turn(harness, "first question")
@@ -389,7 +395,7 @@ async def test_a_limit_of_turns_ends_it(pi: HostedLab) -> None:
     assert not made(pi, "far")
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", FAULT_CASES)
 async def test_a_fault_of_the_service_is_called_by_its_name(pi: HostedLab, name: str) -> None:
     # The library below pi tries again as well, after half a second and more.
     once = {"maxRetries": 1, "baseDelayMs": 10, "provider": {"maxRetries": 0}}
@@ -400,6 +406,7 @@ async def test_a_fault_of_the_service_is_called_by_its_name(pi: HostedLab, name:
     assert await pi.gone() == []
 
 
+@pytest.mark.long
 async def test_a_line_as_long_as_a_picture_is_read(pi: HostedLab) -> None:
     content = "z" * 250_000  # some of pi's lines hold it five times
     writes = {"tool": "write", "input": {"path": "long.txt", "content": content}}
@@ -451,7 +458,7 @@ async def test_programs_that_a_folder_names_are_not_run(
             async with pi.open():
                 pass
     with monkeypatch.context() as open_folder:
-        open_folder.setattr(hosted, "folder_programs", lambda cwd: [])
+        open_folder.setattr(hosted, "refused_programs", lambda cwd: None)
         async with pi.open() as harness:
             await pi.turn(harness, "touch it")
     assert made(pi, "prefixed")

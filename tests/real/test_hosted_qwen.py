@@ -115,6 +115,7 @@ async def test_the_check_fails_where_it_decides_itself_what_to_ask(
     assert "denied calls had an effect: ['made'" in proven.reason
 
 
+@pytest.mark.long
 async def test_the_check_fails_where_a_hook_may_allow(
     qwen: HostedLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +242,7 @@ async def test_a_conversation_goes_on_in_other_processes(qwen: HostedLab) -> Non
     assert await qwen.gone() == []
 
 
+@pytest.mark.long
 async def test_an_ephemeral_session_leaves_no_conversation(qwen: HostedLab) -> None:
     from barry_adapter_qwen.transcript import QwenTranscripts
 
@@ -250,6 +252,7 @@ async def test_an_ephemeral_session_leaves_no_conversation(qwen: HostedLab) -> N
     assert list(QwenTranscripts().list(str(qwen.lab.work), qwen.env)) == []
 
 
+@pytest.mark.long
 async def test_a_fault_of_the_service_is_called_by_its_name(qwen: HostedLab) -> None:
     for name, fault in FAULTS.items():
         turn = await qwen.fail(name, env={**qwen.env, **SOON})

@@ -256,24 +256,6 @@ def test_messages_at_random_moments_arrive_in_order_and_once(claude: Lab) -> Non
     session.leave()
 
 
-@pytest.mark.long
-@pytest.mark.timeout(600)  # beyond thirty at once it takes one in two seconds
-def test_two_hundred_messages_at_random_moments(claude: Lab) -> None:
-    claude.script({"when": "number", "then": [bash("true"), {"text": "counted"}], "framed": True})
-    users_settings(claude, permissions={"allow": ["Bash"]})
-    session = Session(claude, *MANUAL)
-    session.ready()
-    texts = [f"number {index}." for index in range(200)]
-    for text in texts:
-        session.post(text)
-        session.job.terminal.pump(0.05)
-    session.until(lambda: set(session.states()) == {"consumed"}, seconds=500)
-    told = "\n".join(session.told())
-    assert [told.count(text) for text in texts] == [1] * 200
-    assert sorted(texts, key=told.index) == texts
-    session.leave()
-
-
 def test_neither_the_folder_nor_the_agent_lifts_the_bound(claude: Lab) -> None:
     """Settings that switch hooks off, before and in the midst; and what the agent would write."""
     off = json.dumps({"disableAllHooks": True})
@@ -422,6 +404,7 @@ def test_whatever_runs_commands_is_asked_about(claude: Lab, denied: bool) -> Non
     session.leave()
 
 
+@pytest.mark.long
 def test_where_it_asks_about_nothing_calls_are_ruled_on_and_messages_come_by_hooks(
     claude: Lab,
 ) -> None:
@@ -456,6 +439,7 @@ def test_where_it_asks_about_nothing_calls_are_ruled_on_and_messages_come_by_hoo
     session.leave()
 
 
+@pytest.mark.long
 def test_without_its_socket_it_promises_less_and_messages_come_at_a_turns_end(
     claude: Lab,
 ) -> None:
