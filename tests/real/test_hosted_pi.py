@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from functools import cache
