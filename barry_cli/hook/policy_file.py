@@ -58,9 +58,7 @@ class HookPolicy:
 
 def pack(held: HookPolicy) -> bytes:
     """The file's content."""
-    formats = tuple(
-        (each.event, each.paths, each.answers, each.names) for each in held.formats
-    )
+    formats = tuple((each.event, each.paths, each.answers, each.names) for each in held.formats)
     return marshal.dumps((_KIND, dump(held.policy), formats, held.listener))
 
 

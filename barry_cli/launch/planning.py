@@ -118,7 +118,7 @@ def refuse_unruled(adapter: Adapter, mode: LaunchMode, plan: LaunchPlan) -> None
     if mode.guarantees.gating == "hooks" and plan.guarantees.gating != "hooks":
         raise Refused(
             f"the bound can't be held: {plan.lowered['gating']}",
-            hint="guest mode switches off what could break the bound",
+            hint="take that away, or see by `--mode guest --dry-run` what else would hold",
             details={"adapterId": adapter.id},
         )
 

@@ -43,6 +43,11 @@ class Session(Plugged):
     def leave(self, *, status: int = 0) -> None:
         self.job.watch()
         self.type("/quit")
+        for _ in range(20):  # its list of commands may take an Enter for itself
+            self.job.terminal.pump(1.5)
+            if self.job.over():
+                break
+            self.job.terminal.type("\r")
         assert self.job.status() == status
         before, after = self.job.modes()
         assert before == after

@@ -33,6 +33,7 @@ from tests.unit.documents import (
     GUARDED_TOOLS,
     GUEST_MODE,
     HOSTED_MODE,
+    INSTRUMENTED_MODE,
     JSON,
     MESSAGES,
     README,
@@ -58,6 +59,7 @@ DOCUMENTS = [
     GUARDED_TOOLS,
     GUEST_MODE,
     HOSTED_MODE,
+    INSTRUMENTED_MODE,
     BOUNDS,
     BOUNDS_LIMITS,
     SCRIPTING,
@@ -252,7 +254,7 @@ def test_settings_are_documented() -> None:
 
 @pytest.fixture(scope="module")
 def declared() -> dict[str, Any]:
-    """What each shipped adapter declares of guest mode, read in a process of its own."""
+    """What each shipped adapter declares of its modes, read in a process of its own."""
     code = """
 import importlib, json, sys, tomllib
 from pathlib import Path
@@ -266,6 +268,9 @@ for file in sorted(Path("adapters").glob("*/pyproject.toml")):
     found[adapter.id] = {
         "mode": snapshot(adapter.modes["guest"]),
         "hosted": snapshot(adapter.modes["hosted"]) if adapter.modes["hosted"] else None,
+        "instrumented": (
+            snapshot(adapter.modes["instrumented"]) if adapter.modes["instrumented"] else None
+        ),
         "capabilities": snapshot(adapter.capabilities),
         "offers": [name for name, mode in adapter.modes.items() if mode is not None],
     }
@@ -317,6 +322,19 @@ def test_promises_of_hosted_mode_are_those_declared(declared: dict[str, Any]) ->
         assert row["build"] == mode["verifiedOn"]
         assert row["schema"] == mode["structuredOutput"]
         assert mode["platforms"] == ["linux"]
+        assert_promised(row, promise)
+
+
+def test_promises_of_instrumented_mode_are_those_declared(declared: dict[str, Any]) -> None:
+    said = by_id(INSTRUMENTED_MODE.tables()["What it promises"])
+    assert set(said) == {name for name, each in declared.items() if each["instrumented"]}
+    for name, row in said.items():
+        mode = declared[name]["instrumented"]
+        promise = mode["guarantees"]
+        assert promise.pop("keepsVendorUi") is True
+        assert row["build"] == mode["verifiedOn"]
+        assert mode["platforms"] == ["linux"]
+        assert set(row) == {"id", "build", *promise}
         assert_promised(row, promise)
 
 

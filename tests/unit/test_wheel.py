@@ -122,3 +122,15 @@ def test_a_folder_on_pythonpath_stands_in_for_nothing(installed: Path, tmp_path:
         file.write_text("raise SystemExit('another module was run')")
     listed = run(installed / "barry", "session", "list", cwd=tmp_path, PYTHONPATH=".")
     assert "no session yet" in listed
+
+
+@pytest.mark.parametrize("named", [".", ":", "/nowhere:."])
+def test_nor_where_it_is_installed_from_the_tree(tmp_path: Path, named: str) -> None:
+    """There the package lies in no folder of Python's own."""
+    for name in ("json.py", "barry_cli/__init__.py"):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("raise SystemExit('another module was run')")
+    barry = ROOT / "bin" / "barry"
+    listed = run(sys.executable, barry, "session", "list", cwd=tmp_path, PYTHONPATH=named)
+    assert "no session yet" in listed

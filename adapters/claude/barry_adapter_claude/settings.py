@@ -58,7 +58,8 @@ def left_unread(draft: PlanDraft) -> None:
     left = [path for path in folder_files(cwd, draft.config.env) if path.is_file()]
     if left:
         names = " and ".join(str(path.relative_to(cwd)) for path in left)
-        draft.warn(f"this folder's {names} is left unread: it may come from anybody")
+        verb, they = ("is", "it") if len(left) == 1 else ("are", "they")
+        draft.warn(f"this folder's {names} {verb} left unread: {they} may come from anybody")
 
 
 def user_settings(env: Env) -> dict[str, Any]:

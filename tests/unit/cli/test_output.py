@@ -237,6 +237,15 @@ def test_an_event_is_one_line_that_moves_no_cursor() -> None:
     assert said[:-1].isprintable()
 
 
+def test_a_prompt_is_told_from_an_answer() -> None:
+    asked, answered = (
+        events.text(StoredEvent(1, "t", {"type": "text", "text": "push it", "role": role}, 0))
+        for role in ("user", "assistant")
+    )
+    assert asked.split() == ["1", "text", "(user)", "push", "it"]
+    assert answered.split() == ["1", "text", "push", "it"]
+
+
 @pytest.mark.parametrize(
     ("ended", "told"), [("12:00:05", "completed, 5.0 s"), ("11:59:00", "completed")]
 )

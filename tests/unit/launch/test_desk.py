@@ -364,6 +364,20 @@ def test_where_something_depends_on_it_the_harness_is_ended(
     assert "before the first prompt" in str(one.desk.refusal)
 
 
+def test_on_a_busy_machine_it_has_longer(
+    session: Callable[..., Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = [1000.0]
+    monkeypatch.setattr("barry_cli.launch.desk.LOADED_SECONDS", 0.1)
+    monkeypatch.setattr("os.getloadavg", lambda: (load[0], 0.0, 0.0))
+    one = session(reports_loaded=True, restricted=True)
+    time.sleep(0.5)
+    assert one.desk.refusal is None
+    load[0] = 0.0
+    assert eventually(lambda: one.desk.refusal is not None)
+    assert "in time" in str(one.desk.refusal)
+
+
 # --- messages ---
 
 

@@ -122,7 +122,7 @@ def test_nothing_of_the_folder_is_read_that_could_lift_it(instrumented: Make, pl
     assert settings["disableSkillShellExecution"] is True
     assert "--setting-sources=user" in plan.args
     (warning,) = plan.warnings
-    assert "settings.json and .claude/settings.local.json is left unread" in warning
+    assert "settings.json and .claude/settings.local.json are left unread" in warning
 
 
 def test_its_own_modes_without_hooks_are_held_off(instrumented: Make, place: Any) -> None:
