@@ -36,7 +36,7 @@ check: dev  ## format, lint, types, import rule
 	PYTHONPATH=$$(echo adapters/*/ | tr ' ' ':') $(BIN)/lint-imports --no-logo imports-of-adapters.toml
 
 unit: dev
-	$(BIN)/pytest tests/unit -n $(JOBS) -m "not long"
+	$(BIN)/pytest tests/unit -n $(JOBS) --dist worksteal -m "not long"
 
 real: dev harnesses
 	$(BIN)/pytest tests/real -n $(JOBS) --dist loadfile -m "not long"
@@ -44,7 +44,7 @@ real: dev harnesses
 test: check unit real  ## what every change must pass
 
 test-full: check harnesses  ## the same with the whole matrices and counts
-	$(BIN)/pytest tests/unit -n $(JOBS)
+	$(BIN)/pytest tests/unit -n $(JOBS) --dist worksteal
 	$(BIN)/pytest tests/real -n $(JOBS) --dist loadfile
 
 fuzz: dev  ## looks for a text that the reader misreads, for ten minutes
