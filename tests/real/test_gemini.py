@@ -79,6 +79,7 @@ async def test_the_check_shows_what_guest_mode_declares(lab: Callable[[str], Lab
     assert proven.model_requests > 0
 
 
+@pytest.mark.long
 async def test_the_check_fails_without_the_denial(lab: Callable[[str], Lab]) -> None:
     proven = await lab("gemini").prove(bend=without("--admin-policy"))
     assert not proven.shown
@@ -118,6 +119,7 @@ def test_one_session_from_start_to_resume(lab: Callable[[str], Lab]) -> None:
     assert found == [session["harnessSessionId"]]
 
 
+@pytest.mark.long
 def test_it_writes_what_it_writes_alone(lab: Callable[[str], Lab]) -> None:
     ours, alone = lab("gemini"), lab("gemini")
     ours.add()
@@ -209,6 +211,7 @@ def test_it_loads_the_servers_asked_for_and_no_others(
         assert ("mcp_docs_greet" in offered) is (taken and not denied)
 
 
+@pytest.mark.long
 def test_a_subagent_has_no_denied_tool_either(lab: Callable[[str], Lab]) -> None:
     here = lab("gemini")
     errand = {"agent_name": "generalist", "prompt": "the errand"}

@@ -123,6 +123,7 @@ async def test_the_check_fails_where_calls_are_not_asked_about(
         ("--disallowedTools", "was taken back, and yet it was offered"),
     ],
 )
+@pytest.mark.long
 async def test_the_check_fails_without_a_guard(claude: HostedLab, flag: str, reason: str) -> None:
     proven = await claude.lab.prove(mode="hosted", bend=without(flag))
     assert not proven.shown

@@ -270,6 +270,7 @@ async def test_what_the_user_denies_stays_denied(opencode: HostedLab) -> None:
         assert made(opencode, "canary")
 
 
+@pytest.mark.long
 async def test_the_folders_own_plugin_is_refused_because_nothing_holds_it(
     opencode: HostedLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

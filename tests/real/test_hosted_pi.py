@@ -128,6 +128,7 @@ async def test_the_check_shows_what_hosted_mode_declares(pi: HostedLab) -> None:
         ("--tools", "all but find was to be offered"),
     ],
 )
+@pytest.mark.long
 async def test_the_check_fails_without_a_guard(pi: HostedLab, flag: str, reason: str) -> None:
     proven = await pi.lab.prove(mode="hosted", bend=without(flag))
     assert not proven.shown

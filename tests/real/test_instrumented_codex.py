@@ -105,6 +105,7 @@ async def test_the_evidence(codex: Lab) -> None:
         pytest.param("PostToolUse", "hooks told of", marks=pytest.mark.long),
     ],
 )
+@pytest.mark.long
 async def test_the_evidence_is_not_shown_without_its_guard(
     codex: Lab, event: str, reason: str
 ) -> None:
@@ -336,6 +337,7 @@ def test_the_agent_can_not_reach_what_holds_it(codex: Lab) -> None:
     assert session.job.left_running() == []
 
 
+@pytest.mark.long
 def test_a_launch_that_could_lose_its_hooks_says_so_or_is_refused(codex: Lab) -> None:
     held = ("--bound", bound(codex, TOUCH))
     command = ("session", "launch", "codex", "--mode", "instrumented", *MODEL, "--dry-run")

@@ -141,6 +141,7 @@ async def test_the_evidence(gemini: Lab) -> None:
         pytest.param(without_stop, "a message to a busy one is held", marks=pytest.mark.long),
     ],
 )
+@pytest.mark.long
 async def test_the_evidence_is_not_shown_without_its_guard(
     gemini: Lab, bend: Callable[[LaunchPlan], LaunchPlan], reason: str
 ) -> None:

@@ -96,6 +96,7 @@ async def test_the_evidence_is_not_shown_without_its_guard(
     assert reason in proven.reason
 
 
+@pytest.mark.long
 def test_pi_itself_ends_at_an_extension_that_it_can_not_load(pi: Lab) -> None:
     broken = pi.top / "broken.js"
     for text in ('throw new Error("at load")', "export default () => { throw new Error() }"):

@@ -222,6 +222,7 @@ def test_what_holds_the_agent_is_out_of_its_reach(qwen: Lab) -> None:
     session.leave()
 
 
+@pytest.mark.long
 def test_hooks_of_the_users_own_go_on_beside_ours(qwen: Lab) -> None:
     """And those of a folder's are refused, before anything runs."""
     path = qwen.home / ".qwen" / "settings.json"
@@ -241,6 +242,7 @@ def test_hooks_of_the_users_own_go_on_beside_ours(qwen: Lab) -> None:
     assert "has hooks" in refused.job.terminal.screen()
 
 
+@pytest.mark.long
 def test_messages_at_random_moments_arrive_in_order_and_once(qwen: Lab) -> None:
     session = Session(qwen, *MODEL)
     session.ready()

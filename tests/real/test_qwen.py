@@ -79,6 +79,7 @@ async def test_the_check_shows_what_guest_mode_declares(lab: Callable[[str], Lab
     assert proven.model_requests > 0
 
 
+@pytest.mark.long
 async def test_the_check_fails_without_the_denial(lab: Callable[[str], Lab]) -> None:
     proven = await lab("qwen").prove(bend=without("--exclude-tools"))
     assert not proven.shown
@@ -114,6 +115,7 @@ def test_one_session_from_start_to_resume(lab: Callable[[str], Lab]) -> None:
     assert found == [session["harnessSessionId"]]
 
 
+@pytest.mark.long
 def test_it_writes_what_it_writes_alone(lab: Callable[[str], Lab]) -> None:
     ours, alone = lab("qwen"), lab("qwen")
     ours.add()
@@ -157,6 +159,7 @@ def test_a_folder_can_lead_it_astray_and_a_plan_can_not(lab: Callable[[str], Lab
 
 
 @pytest.mark.parametrize("api", ["anthropic", "gemini"])
+@pytest.mark.long
 def test_it_reaches_an_endpoint_of_each_api(lab: Callable[[str], Lab], api: Api) -> None:
     here = lab("qwen")
     here.script({"when": "first question", "then": [{"text": "the first answer"}]})
@@ -223,6 +226,7 @@ def test_it_loads_the_servers_asked_for_and_no_others(lab: Callable[[str], Lab])
     assert "deny rule" in refused
 
 
+@pytest.mark.long
 def test_a_subagent_has_no_denied_tool_either(lab: Callable[[str], Lab]) -> None:
     here = lab("qwen")
     errand = {"description": "d", "prompt": "the errand", "subagent_type": "general-purpose"}
