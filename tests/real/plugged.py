@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -147,6 +148,10 @@ class Plugged:
         self.job.watch()
         barry = min(descendants(self.job.terminal.pid), key=lambda each: each.start_time)
         os.kill(barry.pid, number)
+
+    def kill_barry(self) -> None:
+        """The launcher gone at once, as by kill -9."""
+        self.signal_barry(signal.SIGKILL)
 
     def said(self) -> list[str]:
         """Every user message of the newest request for a turn, as it is."""

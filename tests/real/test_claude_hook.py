@@ -15,6 +15,7 @@ from harness import Lab
 
 from barry_cli.bags.manifest import read_bag
 from barry_cli.base.paths import folders
+from barry_cli.contract.instrument import HookCall
 from barry_cli.hook.install import Installed, install
 from barry_cli.policy.compile import compile_policy, floor_patterns
 from barry_cli.policy.schema import parse_bound
@@ -161,7 +162,8 @@ def entry_gone(hook: Installed) -> Installed:
 
 def garbage_comes(hook: Installed) -> Installed:
     program, _, refuse = hook.command.rpartition(" || ")
-    return replace(hook, command=f"{{ echo garbage | {program}; }} || {refuse}")
+    command = f"{{ echo garbage | {program}; }} || {refuse}"
+    return replace(hook, ruling=HookCall(command=command, words=()))
 
 
 BROKEN = {
