@@ -39,13 +39,13 @@ unit: dev
 	$(BIN)/pytest tests/unit -n $(JOBS) --dist worksteal -m "not long"
 
 real: dev harnesses
-	$(BIN)/pytest tests/real -n $(JOBS) --dist loadfile -m "not long"
+	$(BIN)/pytest tests/real -n $(JOBS) --dist worksteal -m "not long"
 
 test: check unit real  ## what every change must pass
 
 test-full: check harnesses  ## the same with the whole matrices and counts
 	$(BIN)/pytest tests/unit -n $(JOBS) --dist worksteal
-	$(BIN)/pytest tests/real -n $(JOBS) --dist loadfile
+	$(BIN)/pytest tests/real -n $(JOBS) --dist worksteal
 
 fuzz: dev  ## looks for a text that the reader misreads, for ten minutes
 	$(BIN)/python -m tests.shell.fuzz $(or $(FUZZ_SECONDS),600)

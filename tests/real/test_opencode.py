@@ -146,6 +146,7 @@ def with_plain_keys(plan: LaunchPlan) -> LaunchPlan:
     return replace(plan, env=plain)
 
 
+@pytest.mark.long
 async def test_the_evidence(opencode: Lab) -> None:
     opencode.add()
     proven = await opencode.prove()
