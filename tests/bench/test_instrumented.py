@@ -109,7 +109,7 @@ def _calls(lab: object, mode: str) -> list[float]:
     from harness import Lab
 
     assert isinstance(lab, Lab)
-    call = {"tool": "Bash", "input": {"command": "true", "description": "nothing"}}
+    call = {"tool": "Bash", "input": {"command": "ls", "description": "nothing"}}
     lab.script({"when": "begin", "then": [*[call] * CALLS, {"text": "it is over"}]})
     lab.add()
     env = {
@@ -118,8 +118,9 @@ def _calls(lab: object, mode: str) -> list[float]:
         "ANTHROPIC_BASE_URL": lab.server.url("anthropic"),
         "ANTHROPIC_API_KEY": lab.key,
     }
-    words = ("--mode", mode, "--option", 'permissionMode="bypassPermissions"')
-    job = lab.launch(*words, env={**env, "IS_SANDBOX": "1"})
+    # In this mode nobody is asked about such a command.
+    words = ("--mode", mode, "--option", 'permissionMode="manual"')
+    job = lab.launch(*words, env=env)
     job.terminal.wait_for("\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}")
     job.terminal.submit("begin")
     job.terminal.wait_for("it is over")
