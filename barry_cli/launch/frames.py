@@ -61,9 +61,9 @@ class Frames:
             for form in instruments.formats
             if "input" in form.paths
         }
-        self._names: dict[str, Mapping[str, str]] = {
-            form.kind: form.names for form in instruments.formats
-        }
+        self._names: dict[str, dict[str, str]] = {}
+        for form in instruments.formats:
+            self._names.setdefault(form.kind, {}).update(form.names)
         self._events: dict[str, tuple[str, ...]] = {
             form.kind: tuple(form.paths["event"].split("."))
             for form in instruments.formats

@@ -156,7 +156,7 @@ async def prepare(
             folders,
             registry,
             program,
-            denied=request.denied_tools,
+            denied=denied,
         )
     try:
         config = configure_harness_session(
@@ -274,8 +274,9 @@ def _instruments(
     if denied:
         from barry_cli.policy.merge import merge_bounds
 
-        # What can't be switched off is refused call by call.
-        held_to = merge_bounds(held_to, {"deniedTools": list(denied)})
+        # What can't be switched off is refused call by call; a tool of another server's that has
+        # the same name is another tool.
+        held_to = merge_bounds(held_to, {"nativeTools": {adapter.id: list(denied)}})
     bag = registry.record(adapter.id).bag
     return arrange(
         session_id,

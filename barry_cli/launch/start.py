@@ -199,7 +199,7 @@ def kept(prepared: Prepared, folders: Folders) -> Kept:
         env=prepared.env,
         conversation=prepared.conversation,
         require=prepared.request.require,
-        restricted=bool(prepared.held.bound),
+        restricted=bool(prepared.held.bound or prepared.request.traits),
         # What waits for the harness passes it on, and ends it for good when that is not enough.
         end=lambda: os.kill(os.getpid(), signal.SIGTERM),
     )

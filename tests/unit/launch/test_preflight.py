@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -105,6 +106,30 @@ def test_what_is_denied_by_name_is_refused_by_the_hook(
         assert made.instruments is not None
         verdict = rule(made.instruments.policy, "read", {"path": "x"}, str(barry.work))
         assert verdict.allowed is (denied == ())
+        # One of the same name that a server brings is another tool.
+        assert rule(made.instruments.policy, "mcp__own__read", {}, str(barry.work)).allowed
+    finally:
+        made.discard()
+
+
+def test_what_no_trait_grants_is_refused_by_the_hook(barry: Barry) -> None:
+    """Also where the harness itself can't switch it off."""
+    barry.install_shipped("demo")
+    registry = json.loads(barry.folders.registry.read_text())
+    (row,) = (each for each in registry["adapters"] if each["id"] == "demo")
+    trait = {"name": "looking", "access": "read", "namespaces": []}
+    row["bag"]["manifest"]["traits"] = {"looking": {**trait, "nativeTools": {"demo": ["read"]}}}
+    barry.folders.registry.write_text(json.dumps(registry))
+    keep_bundles(barry)
+    asked = LaunchRequest(
+        adapter="demo", mode="instrumented", cwd=str(barry.work), traits=("looking",)
+    )
+    made = asyncio.run(prepare(asked, barry.folders, Adapters(barry.folders), barry.env))
+    try:
+        assert made.instruments is not None
+        policy, cwd = made.instruments.policy, str(barry.work)
+        assert rule(policy, "read", {"path": "x"}, cwd).allowed
+        assert not rule(policy, "shell", {"command": "true"}, cwd).allowed
     finally:
         made.discard()
 
