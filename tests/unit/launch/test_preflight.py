@@ -20,6 +20,7 @@ from barry_cli.hook.install import Installed
 from barry_cli.launch import instruments
 from barry_cli.launch import prepare as prepare_module
 from barry_cli.launch.prepare import Prepared, prepare
+from barry_cli.launch.start import kept
 from barry_cli.policy.ruling.rule import rule
 from barry_cli.registry.adapters import Adapters
 from tests.toy import Barry
@@ -73,6 +74,7 @@ def test_sound_hooks_keep_the_promise(barry: Barry) -> None:
     try:
         assert made.plan.guarantees.gating == "hooks"
         assert made.plan.lowered == {}
+        assert not kept(made, barry.folders).restricted
     finally:
         made.discard()
     assert barry.litter() == []
@@ -130,6 +132,8 @@ def test_what_no_trait_grants_is_refused_by_the_hook(barry: Barry) -> None:
         policy, cwd = made.instruments.policy, str(barry.work)
         assert rule(policy, "read", {"path": "x"}, cwd).allowed
         assert not rule(policy, "shell", {"command": "true"}, cwd).allowed
+        # It depends on rulings as under a bound: without them the session is ended.
+        assert kept(made, barry.folders).restricted
     finally:
         made.discard()
 
